@@ -1,0 +1,93 @@
+"""Everything in the table that belongs to a run, for the doctor."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from chalicelib.adapters.aws.retry import Retry
+from chalicelib.adapters.dynamodb import archives, conditions, items, keys, payloads
+from chalicelib.adapters.dynamodb.conditions import Expression
+from chalicelib.adapters.dynamodb.table import Refused, Table, Update
+from chalicelib.core.change import NOBODY_MOVED_IT
+from chalicelib.core.doctor import Case, Listing
+from chalicelib.core.events import Event
+from chalicelib.core.run import Run
+from chalicelib.ports.chance import Chance
+from chalicelib.ports.clock import Clock
+from chalicelib.ports.payload_store import PayloadStore
+
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb import DynamoDBClient
+
+    from chalicelib.adapters.dynamodb.items import Item
+
+_LISTED = {keys.DUE_PREFIX: Listing.UNFINISHED, keys.OLD_PREFIX: Listing.OLD}
+_PLACE = (keys.DUE_PK, keys.DUE_SK)
+_AS_READ = (*NOBODY_MOVED_IT, "due_at", "archived_at")
+
+
+@dataclass
+class _Log:
+    """The events of a run, one after the other."""
+
+    run_id: str
+    store: PayloadStore
+    events: list[Event] = field(default_factory=list)
+    expiring: list[int] = field(default_factory=list)
+    incomplete: list[int] = field(default_factory=list)
+
+    def add(self, item: Item) -> None:
+        seq = keys.seq_of(item[keys.SK]["S"])
+        try:
+            self.events.append(payloads.whole_event(self.run_id, item, self.store))
+        except KeyError:
+            self.events.append(items.read_event(item))
+            self.incomplete.append(seq)
+        if keys.TTL in item:
+            self.expiring.append(seq)
+
+
+class DynamoAudit:
+    """An `Audit`."""
+
+    def __init__(
+        self, client: DynamoDBClient, table: str, *, payloads: PayloadStore, clock: Clock, chance: Chance
+    ) -> None:
+        self._table = Table(client, table, Retry(clock, chance))
+        self._payloads = payloads
+
+    def case(self, run_id: str) -> Case | None:
+        found = {item[keys.SK]["S"]: item for item in self._table.query_all(_all_of(run_id), strong=True)}
+        run, archive = found.pop(keys.RUN_SK, None), found.pop(keys.ARCHIVE_SK, None)
+        if run is None:
+            return None
+        log = _Log(run_id, self._payloads)
+        for item in found.values():
+            log.add(item)
+        return Case(
+            run=items.read_run(run),
+            events=log.events,
+            archive=archives.read_archive(archive, self._payloads) if archive else None,
+            listed=_listing(run),
+            expiring=tuple(log.expiring),
+            incomplete=tuple(log.incomplete),
+        )
+
+    def relist(self, run: Run) -> bool:
+        attributes = items.run_attributes(run)
+        place = {name: attributes[name] for name in _PLACE}
+        try:
+            self._table.update(Update(keys.run(run.run_id), place, conditions.nobody_moved_it(run, _AS_READ)))
+        except Refused:
+            return False
+        return True
+
+
+def _listing(item: Item) -> Listing | None:
+    shard = item[keys.DUE_PK]["S"] if keys.DUE_PK in item else ""
+    return next((listing for prefix, listing in _LISTED.items() if shard.startswith(prefix)), None)
+
+
+def _all_of(run_id: str) -> Expression:
+    return Expression(f"#{keys.PK} = :run", {":run": items.text(keys.partition(run_id))})

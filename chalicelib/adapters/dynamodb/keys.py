@@ -1,0 +1,128 @@
+"""The one key schema. Every key and index of the table is spelled here and nowhere else.
+
+what                 pk                      sk
+an event             RUN#<run_id>            EVENT#<seq, ten digits>
+the run              RUN#<run_id>            RUN            (after all its events; nothing sorts in between)
+its archive          RUN#<run_id>            ARCHIVE        (before all its events: no read of the log meets it)
+an idempotency key   IDEM#<account>#<key>    IDEM           (expires by TTL)
+an API key           KEY#<digest>            KEY
+
+index       hash                    range                    holds
+by_account  account_pk ACCOUNT#<id> account_sk RUN#<run_id>  runs; run ids sort by time
+                                    account_sk KEY#<key_id>  API keys
+by_due      due_pk     DUE#<shard>  due_sk <minute>#<run_id> unfinished runs only (sparse); the minute is coarse, so
+                                                             that lease renewals within it do not touch the index
+            due_pk     OLD#<shard>  due_sk <minute>#<run_id> ended runs, by the minute of their end, until archived
+"""
+
+from __future__ import annotations
+
+import zlib
+from datetime import datetime, timedelta
+
+PK, SK = "pk", "sk"
+BY_ACCOUNT, ACCOUNT_PK, ACCOUNT_SK = "by_account", "account_pk", "account_sk"
+BY_DUE, DUE_PK, DUE_SK = "by_due", "due_pk", "due_sk"
+TTL = "expires_at"
+
+ACCOUNT_PROJECTION = (
+    *("run_id", "account_id", "agent", "status", "budget", "created_at", "ended_at", "metadata"),
+    *("key", "revoked_at"),
+)
+"""What a list of runs, and one of keys, shows: nothing that changes with a renewal or an append."""
+
+SEQ_WIDTH = 10
+DUE_SHARDS = 4
+EVENTS_SK = "EVENT#"
+RUN_SK = "RUN"
+ARCHIVE_SK = "ARCHIVE"
+
+
+def run(run_id: str) -> dict[str, str]:
+    return {PK: partition(run_id), SK: RUN_SK}
+
+
+def event(run_id: str, seq: int) -> dict[str, str]:
+    return {PK: partition(run_id), SK: event_sk(seq)}
+
+
+def archive(run_id: str) -> dict[str, str]:
+    return {PK: partition(run_id), SK: ARCHIVE_SK}
+
+
+def partition(run_id: str) -> str:
+    return f"RUN#{run_id}"
+
+
+def run_id_of(partition: str) -> str:
+    return partition.removeprefix("RUN#")
+
+
+def event_sk(seq: int) -> str:
+    return f"{EVENTS_SK}{seq:0{SEQ_WIDTH}d}"
+
+
+def seq_of(event_sk: str) -> int:
+    return int(event_sk.removeprefix(EVENTS_SK))
+
+
+def idempotency(account_id: str, key: str) -> dict[str, str]:
+    return {PK: f"IDEM#{account_id}#{key}", SK: "IDEM"}
+
+
+def api_key(digest: str) -> dict[str, str]:
+    return {PK: f"KEY#{digest}", SK: "KEY"}
+
+
+def digest_of(api_key_pk: str) -> str:
+    return api_key_pk.removeprefix("KEY#")
+
+
+def account(account_id: str) -> str:
+    return f"ACCOUNT#{account_id}"
+
+
+RUNS_SK, KEYS_SK = "RUN#", "KEY#"
+"""What the account's entries of either kind begin with in the index."""
+
+
+def account_run_sk(run_id: str) -> str:
+    return f"RUN#{run_id}"
+
+
+def account_key_sk(key_id: str) -> str:
+    return f"KEY#{key_id}"
+
+
+DUE_PREFIX, OLD_PREFIX = "DUE#", "OLD#"
+
+
+def due_shard(run_id: str) -> str:
+    return f"{DUE_PREFIX}{_shard(run_id)}"
+
+
+def due_shards() -> tuple[str, ...]:
+    return tuple(f"{DUE_PREFIX}{shard}" for shard in range(DUE_SHARDS))
+
+
+def old_shard(run_id: str) -> str:
+    return f"{OLD_PREFIX}{_shard(run_id)}"
+
+
+def old_shards() -> tuple[str, ...]:
+    return tuple(f"{OLD_PREFIX}{shard}" for shard in range(DUE_SHARDS))
+
+
+def _shard(run_id: str) -> int:
+    return zlib.crc32(run_id.encode()) % DUE_SHARDS
+
+
+def due_sk(at: datetime, run_id: str) -> str:
+    """The minute that follows `at`, so that a run never looks due before it is."""
+    minute = at.replace(second=0, microsecond=0) + timedelta(minutes=1)
+    return f"{due_minute(minute)}#{run_id}"
+
+
+def due_minute(at: datetime) -> str:
+    """As a bound of a range: sorts before every run of that minute."""
+    return at.strftime("%Y-%m-%dT%H:%M")

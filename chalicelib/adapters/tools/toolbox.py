@@ -1,0 +1,60 @@
+"""Tools that are Python functions. Whatever goes wrong in one is told to the model in a sentence; the run goes on."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable, Mapping
+from datetime import datetime
+from typing import Any
+
+from chalicelib.core.reply import ToolCall
+from chalicelib.core.tools import ToolResult, ToolSpec
+
+logger = logging.getLogger(__name__)
+
+LONGEST_QUOTE = 200
+"""How much of bad arguments is shown to the model again."""
+
+Function = Callable[[Mapping[str, Any], datetime], str]
+"""Takes the arguments and the deadline, which it keeps itself: no one can stop a Python function from outside."""
+
+Tool = tuple[ToolSpec, Function]
+
+
+class ToolProblem(Exception):  # noqa: N818 - named by what happened
+    """The call cannot be made as it was asked for; the text tells the model what to do otherwise."""
+
+
+class FunctionToolbox:
+    """Each tool by its name."""
+
+    def __init__(self, tools: Iterable[Tool]) -> None:
+        self._tools = {spec.name: (spec, function) for spec, function in tools}
+
+    def specs(self, names: Iterable[str]) -> tuple[ToolSpec, ...]:
+        return tuple(self._tools[name][0] for name in names)
+
+    def call(self, call: ToolCall, deadline: datetime) -> ToolResult:
+        if call.name not in self._tools:
+            return _failed(f"There is no tool {call.name[:LONGEST_QUOTE]!r}. The tools are: {', '.join(self._tools)}.")
+        if call.malformed is not None:
+            quoted = call.malformed[:LONGEST_QUOTE]
+            return _failed(f"The arguments were no JSON object: {quoted!r}. Call {call.name} again with one.")
+        return _outcome(call, self._tools[call.name][1], deadline)
+
+
+def _outcome(call: ToolCall, function: Function, deadline: datetime) -> ToolResult:
+    try:
+        return ToolResult(ok=True, content=function(call.args, deadline))
+    except ToolProblem as problem:
+        return _failed(str(problem))
+    except TimeoutError:
+        return _failed(f"The tool {call.name} did not finish in time.")
+    # The one catch-all: a tool is not ours, so whatever it raises is its outcome, and not the end of the run.
+    except Exception as fault:
+        logger.exception("tool failed: call_id=%s name=%s", call.call_id, call.name)
+        return _failed(f"The tool {call.name} failed with {type(fault).__name__}.")
+
+
+def _failed(content: str) -> ToolResult:
+    return ToolResult(ok=False, content=content)

@@ -1,0 +1,154 @@
+"""The one place where adapters meet ports.
+
+Each part of the world is made when it is first asked for, and what it needs is imported then: a Lambda that looks up an
+API key pays for one client, not for four.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from functools import cache, cached_property
+from typing import TYPE_CHECKING
+
+from chalicelib.adapters.system import SystemChance, SystemClock, ThreadCrew
+from chalicelib.config import Config
+
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb import DynamoDBClient
+
+    from chalicelib.ports.agent_book import AgentBook
+    from chalicelib.ports.archive_store import ArchiveStore
+    from chalicelib.ports.audit import Audit
+    from chalicelib.ports.chance import Chance
+    from chalicelib.ports.clock import Clock
+    from chalicelib.ports.crew import Crew
+    from chalicelib.ports.key_store import KeyStore
+    from chalicelib.ports.model import Model
+    from chalicelib.ports.payload_store import PayloadStore
+    from chalicelib.ports.run_store import RunStore
+    from chalicelib.ports.toolbox import Toolbox
+    from chalicelib.ports.workflow import Workflow
+
+
+class World:
+    """What the use cases take their ports from."""
+
+    def __init__(self, config: Config) -> None:
+        self.config = config
+        self.clock: Clock = SystemClock()
+        self.chance: Chance = SystemChance()
+        self.crew: Crew = ThreadCrew()
+
+    @cached_property
+    def runs(self) -> RunStore:
+        from chalicelib.adapters.dynamodb.run_store import DynamoRunStore
+
+        return DynamoRunStore(
+            self._dynamodb, self.config.table, payloads=self._payloads, clock=self.clock, chance=self.chance
+        )
+
+    @cached_property
+    def archives(self) -> ArchiveStore:
+        from chalicelib.adapters.dynamodb.archive_store import DynamoArchiveStore
+
+        return DynamoArchiveStore(
+            self._dynamodb, self.config.table, payloads=self._payloads, clock=self.clock, chance=self.chance
+        )
+
+    @cached_property
+    def audit(self) -> Audit:
+        from chalicelib.adapters.dynamodb.audit import DynamoAudit
+
+        return DynamoAudit(
+            self._dynamodb, self.config.table, payloads=self._payloads, clock=self.clock, chance=self.chance
+        )
+
+    @cached_property
+    def keys(self) -> KeyStore:
+        from chalicelib.adapters.dynamodb.key_store import DynamoKeyStore
+
+        return DynamoKeyStore(self._dynamodb, self.config.table, clock=self.clock, chance=self.chance)
+
+    @cached_property
+    def workflow(self) -> Workflow:
+        from chalicelib.adapters.aws import clients
+        from chalicelib.adapters.aws.step_functions import StepFunctionsWorkflow
+
+        return StepFunctionsWorkflow(clients.client("stepfunctions"), self.config.state_machine_arn)
+
+    @cached_property
+    def agents(self) -> AgentBook:
+        from chalicelib.adapters.agents import ConfiguredAgents
+
+        return ConfiguredAgents(self.config.model_name if self.config.model_url else None)
+
+    @cached_property
+    def model(self) -> Model:
+        from chalicelib.adapters.models.routing import RoutedModel
+        from chalicelib.adapters.models.scripted import ScriptedModel
+        from chalicelib.adapters.models.scripts import SCRIPTS
+
+        scripted = ScriptedModel(SCRIPTS, self.clock)
+        if self.config.model_url is None:
+            return RoutedModel({"scripted": scripted})
+        from chalicelib.adapters.models.openai import OpenAIModel
+
+        return RoutedModel({"scripted": scripted, "openai": OpenAIModel(self.config.model_url, self._model_key)})
+
+    @cached_property
+    def toolbox(self) -> Toolbox:
+        from chalicelib.adapters.tools.current_time import current_time
+        from chalicelib.adapters.tools.toolbox import FunctionToolbox
+
+        return FunctionToolbox([current_time(self.clock)])
+
+    @cached_property
+    def _dynamodb(self) -> DynamoDBClient:
+        from chalicelib.adapters.aws import clients
+
+        return clients.client("dynamodb")
+
+    @cached_property
+    def _payloads(self) -> PayloadStore:
+        return _LatePayloads(self._s3_payloads)
+
+    def _s3_payloads(self) -> PayloadStore:
+        from chalicelib.adapters.aws import clients
+        from chalicelib.adapters.aws.payload_store import S3PayloadStore
+        from chalicelib.adapters.aws.retry import Retry
+
+        return S3PayloadStore(clients.client("s3"), self.config.bucket, Retry(self.clock, self.chance))
+
+    @property
+    def _model_key(self) -> str | None:
+        if self.config.model_key_parameter is None:
+            return self.config.model_key
+        from chalicelib.adapters.aws import clients
+        from chalicelib.adapters.aws.retry import Retry
+
+        ssm, name = clients.client("ssm"), self.config.model_key_parameter
+        found = Retry(self.clock, self.chance)(lambda: ssm.get_parameter(Name=name, WithDecryption=True))
+        return found["Parameter"]["Value"]
+
+
+class _LatePayloads:
+    """A payload store that is made when the first payload comes: every Lambda reads runs, and hardly a run has one."""
+
+    def __init__(self, make: Callable[[], PayloadStore]) -> None:
+        self._store = cache(make)
+
+    def put(self, key: str, body: bytes) -> None:
+        self._store().put(key, body)
+
+    def get(self, key: str) -> bytes:
+        return self._store().get(key)
+
+    def delete_under(self, prefix: str) -> None:
+        self._store().delete_under(prefix)
+
+
+@cache
+def world() -> World:
+    """The world that the environment describes."""
+    return World(Config.from_env(os.environ))

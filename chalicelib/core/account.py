@@ -1,0 +1,18 @@
+"""Accounts do not see each other: a run of another account is not there."""
+
+from __future__ import annotations
+
+from chalicelib.core.errors import NotFound
+from chalicelib.core.run import Run
+
+
+def no_such_run() -> NotFound:
+    """What is said of a run that is nowhere, and of one that is somebody else's."""
+    return NotFound("run_not_found", "this account has no run of that id")
+
+
+def owned(run: Run | None, account_id: str) -> Run:
+    """The run, if it is the account's. Raises `NotFound`."""
+    if run is None or run.account_id != account_id:
+        raise no_such_run()
+    return run

@@ -1,0 +1,159 @@
+"""What a run does next: the one decision, taken from the log alone, by whoever holds the run.
+
+Resuming is the ordinary path. There is no worker's memory: a worker that has just taken a run from a dead one asks the
+same question, and the answer is made of what stands in the log.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from chalicelib.core import budget, steps
+from chalicelib.core.budget import Limit
+from chalicelib.core.events import EventType, Log
+from chalicelib.core.lease import LAPSED
+from chalicelib.core.reply import ToolCall
+from chalicelib.core.run import Run
+from chalicelib.core.steps import CallState, Step
+
+MAX_STARTS = 3
+"""How often something may be begun without an end: an input that kills its Lambda must not loop for ever."""
+
+MARGIN = timedelta(seconds=5)
+"""How far the clocks of two workers may lie apart: a call in doubt is left alone until its deadline and this have
+passed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Think:
+    """Begin step `step` with its first model call."""
+
+    step: int
+
+
+@dataclass(frozen=True, slots=True)
+class ThinkAgain:
+    """Make the model call of `step` once more; clients drop the text from `from_seq` on."""
+
+    step: int
+    from_seq: int
+
+
+@dataclass(frozen=True, slots=True)
+class CallTools:
+    """Make these calls: those that were never started, and those in doubt that may be made again."""
+
+    step: int
+    calls: tuple[ToolCall, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class GiveUpCalls:
+    """Note that nobody will know how these calls ended: they may have had an effect that can't be taken back."""
+
+    calls: tuple[ToolCall, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Pause:
+    """Do nothing before `until`: another worker's call may still begin its effect."""
+
+    until: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Finish:
+    """The model has said its last word."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """The run can't go on. `code` is stable."""
+
+    code: str
+    detail: str
+
+
+@dataclass(frozen=True, slots=True)
+class Confirm:
+    """A cancel stands: begin nothing, settle what was begun, then end."""
+
+
+@dataclass(frozen=True, slots=True)
+class Leave:
+    """The run is over."""
+
+
+Act = Think | ThinkAgain | CallTools | GiveUpCalls | Pause | Finish | Stop | Confirm | Leave
+
+
+def next_act(run: Run, log: Log, now: datetime) -> Act:
+    """What the holder of `run` does next, `log` being all of it."""
+    if log[-1].ends:
+        return Leave()
+    if any(event.type is EventType.RUN_CANCELLING for event in log):
+        return Confirm()
+    if lapses(log) >= MAX_STARTS:
+        return Stop("crash_loop", f"begun {MAX_STARTS} times, and each time the worker died before it came any further")
+    if budget.out_of_time(run.budget, log, now):
+        return over_budget(run, Limit.SECONDS)
+    step = steps.current(run.run_id, log)
+    return _begin(run, 1) if step is None else _go_on(run, step, log, now)
+
+
+def lapses(log: Log) -> int:
+    """How many holds on the run have lapsed since it last came further. Waits for a provider are not among them."""
+    count = 0
+    for event in reversed(log):
+        if event.type in _PROGRESS:
+            break
+        count += event.type is EventType.RUN_ATTEMPT and event.data["reason"] == LAPSED
+    return count
+
+
+_PROGRESS = frozenset(
+    {EventType.MODEL_REPLIED, EventType.TOOL_FINISHED, EventType.TOOL_UNKNOWN, EventType.MESSAGE_ADDED}
+)
+
+
+def over_budget(run: Run, limit: Limit) -> Stop:
+    """The end of a run that has used up its budget."""
+    allowed = run.budget.steps if limit is Limit.STEPS else run.budget.seconds
+    return Stop("over_budget", f"the budget of {allowed} {limit} is used up")
+
+
+def _go_on(run: Run, step: Step, log: Log, now: datetime) -> Act:
+    if step.reply is None:
+        return ThinkAgain(step.number, step.wrote_from)
+    if any(state.settled is None for state in step.calls):
+        return _settle(step, now)
+    if step.calls or _unanswered(step, log):
+        return _begin(run, step.number + 1)
+    return Finish(step.reply.text)
+
+
+def _begin(run: Run, step: int) -> Act:
+    return over_budget(run, Limit.STEPS) if budget.out_of_steps(run.budget, step) else Think(step)
+
+
+def _settle(step: Step, now: datetime) -> Act:
+    """Calls in doubt come from a dead worker, whose clock may lag: they wait for their deadline, and the others with
+    them."""
+    in_doubt = [state for state in step.calls if state.in_doubt]
+    if (until := _safe_from(in_doubt)) is not None and now < until:
+        return Pause(until)
+    if lost := tuple(state.call for state in in_doubt if not state.effect.repeatable):
+        return GiveUpCalls(lost)
+    return CallTools(step.number, tuple(state.call for state in step.calls if state.settled is None))
+
+
+def _safe_from(in_doubt: list[CallState]) -> datetime | None:
+    return max((state.deadline + MARGIN for state in in_doubt if state.deadline), default=None)
+
+
+def _unanswered(step: Step, log: Log) -> bool:
+    """Whether a message came after the step began: the model has not seen it, and the run does not end over it."""
+    return any(event.type is EventType.MESSAGE_ADDED and event.seq > step.began for event in log)

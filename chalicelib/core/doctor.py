@@ -1,0 +1,256 @@
+"""What must be true of every run in the table, and what is not.
+
+Each check reads a case as it lies there, whatever the rules say could never have come about: that is what it is for.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from enum import StrEnum
+from itertools import pairwise
+from typing import Any
+
+from chalicelib.core import lease, snapshot
+from chalicelib.core.cursor import START, following
+from chalicelib.core.events import OUTSIDE, Event, EventType
+from chalicelib.core.run import Run
+from chalicelib.core.tools import Effect
+from chalicelib.core.transitions import status_told
+
+OVERDUE = timedelta(minutes=10)
+"""So long after its time the sweeper, which comes every minute, has had enough chances."""
+
+
+class Code(StrEnum):
+    """What can be found. The words are part of the API."""
+
+    START_MISSING = "start_missing"
+    HOLE = "hole"
+    DOUBLE = "double"
+    TWO_ENDS = "two_ends"
+    END_NOT_LAST = "end_not_last"
+    STATUS_DIFFERS = "status_differs"
+    HELD_AFTER_END = "held_after_end"
+    NOT_LISTED = "not_listed"
+    LISTED_WRONGLY = "listed_wrongly"
+    OVERDUE = "overdue"
+    ATTEMPT_FALLS = "attempt_falls"
+    ATTEMPT_DIFFERS = "attempt_differs"
+    TEXT_DIFFERS = "text_differs"
+    SETTLED_TWICE = "settled_twice"
+    STARTED_TWICE = "started_twice"
+    EXPIRES = "expires"
+    PAYLOAD_MISSING = "payload_missing"
+    ARCHIVE_MISSING = "archive_missing"
+    ARCHIVE_DIFFERS = "archive_differs"
+    EVENTS_LEFT = "events_left"
+    ORPHAN = "orphan"
+
+
+class Listing(StrEnum):
+    """The parts of the index of what is due."""
+
+    UNFINISHED = "unfinished"
+    OLD = "old"
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A run and all that lies in the table for it.
+
+    `events` are in the order of their seq, with whatever holes. `listed` says where the run stands in the index of what
+    is due. `expiring` and `incomplete` are the seqs of events with a time to live, and of those whose payload is gone.
+    """
+
+    run: Run
+    events: Sequence[Event]
+    archive: Event | None
+    listed: Listing | None
+    expiring: tuple[int, ...] = ()
+    incomplete: tuple[int, ...] = ()
+
+    @property
+    def whole(self) -> bool:
+        """Whether the log is there from its start, without a hole."""
+        return bool(self.events) and [event.seq for event in self.events] == [*range(len(self.events))]
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """Something that is not as it must be; `repaired` if that was put right since."""
+
+    run_id: str
+    code: Code
+    detail: str
+    repaired: bool = False
+
+
+Told = Iterator[tuple[Code, str]]
+
+
+def examine(case: Case, now: datetime) -> tuple[Finding, ...]:
+    """Everything that is wrong with the case."""
+    found = (told for check in (*_CHECKS, _overdue(now)) for told in check(case))
+    return tuple(Finding(case.run.run_id, code, detail) for code, detail in found)
+
+
+def _start(case: Case) -> Told:
+    if case.archive is None and (not case.events or case.events[0].seq != following(START)):
+        yield Code.START_MISSING, f"the log begins with {_first(case)}, and there is no archive"
+
+
+def _first(case: Case) -> str:
+    return f"seq {case.events[0].seq}" if case.events else "nothing"
+
+
+def _holes(case: Case) -> Told:
+    for before, after in pairwise(case.events):
+        if after.seq != following(before.seq):
+            yield Code.HOLE, f"nothing stands between seq {before.seq} and seq {after.seq}"
+
+
+def _doubles(case: Case) -> Told:
+    for write_id, seqs in _grouped((event.write_id, event.seq) for event in case.events).items():
+        if len(seqs) > 1:
+            yield Code.DOUBLE, f"the write {write_id} stands at seqs {_listed(seqs)}"
+
+
+def _ends(case: Case) -> Told:
+    ends = [event for event in case.events if event.ends]
+    if len(ends) > 1:
+        yield Code.TWO_ENDS, f"the run ends at seqs {_listed([event.seq for event in ends])}"
+    if ends and case.events[-1].seq != ends[-1].seq:
+        yield Code.END_NOT_LAST, f"seq {case.events[-1].seq} comes after the end at seq {ends[-1].seq}"
+
+
+def _status(case: Case) -> Told:
+    status = case.run.status
+    if case.whole and (told := status_told(case.events)) is not status:
+        yield Code.STATUS_DIFFERS, f"the run is {status}, its log says {told}"
+    if case.archive and (told := snapshot.status(case.archive)) is not status:
+        yield Code.STATUS_DIFFERS, f"the run is {status}, its archive says {told}"
+
+
+def _hold(case: Case) -> Told:
+    if case.run.status.terminal and case.run.lease_until is not None:
+        yield Code.HELD_AFTER_END, f"the run is {case.run.status}, and attempt {case.run.attempt} has a lease on it"
+
+
+def _listing(case: Case) -> Told:
+    due = _where_it_belongs(case.run)
+    if case.listed is not due:
+        if case.listed is None:
+            yield Code.NOT_LISTED, f"the run belongs to what is {due}, and is not listed"
+        else:
+            yield Code.LISTED_WRONGLY, f"the run is listed as {case.listed}, and belongs to {due or 'nothing'}"
+    elif due is Listing.UNFINISHED and case.run.due_at is None:
+        yield Code.NOT_LISTED, "an unfinished run is never due"
+
+
+def _where_it_belongs(run: Run) -> Listing | None:
+    if not run.status.terminal:
+        return Listing.UNFINISHED
+    return None if run.archived_at else Listing.OLD
+
+
+def _overdue(now: datetime) -> Callable[[Case], Told]:
+    def check(case: Case) -> Told:
+        due_at = case.run.due_at
+        if due_at and due_at + OVERDUE < now and not case.run.status.terminal and not lease.held(case.run, now):
+            yield Code.OVERDUE, f"the run was due at {due_at.isoformat()}, and nobody has looked at it"
+
+    return check
+
+
+def _attempts(case: Case) -> Told:
+    highest = OUTSIDE
+    for event in case.events:
+        if OUTSIDE < event.attempt < highest:
+            yield Code.ATTEMPT_FALLS, f"attempt {event.attempt} wrote seq {event.seq}, after attempt {highest}"
+        highest = max(highest, event.attempt)
+    if case.whole and case.run.attempt != highest:
+        yield Code.ATTEMPT_DIFFERS, f"the run counts {case.run.attempt} attempts, its log {highest}"
+
+
+def _texts(case: Case) -> Told:
+    """What a client has folded from the deltas when a step's reply comes must be that reply's text."""
+    if not case.whole:
+        return
+    said: dict[Any, list[tuple[int, str]]] = {}
+    for event in case.events:
+        pieces = said.setdefault(event.data.get("step"), [])
+        match event.type:
+            case EventType.TEXT_DELTA:
+                pieces.append((event.seq, event.data["text"]))
+            case EventType.STEP_RESET:
+                pieces[:] = [piece for piece in pieces if piece[0] < event.data["from_seq"]]
+            case EventType.MODEL_REPLIED if event.seq not in case.incomplete:
+                if "".join(text for _, text in pieces) != event.data["text"]:
+                    yield Code.TEXT_DIFFERS, f"the reply at seq {event.seq} is not what was streamed"
+
+
+def _calls(case: Case) -> Told:
+    settled = (event for event in case.events if event.type in _SETTLES)
+    for call_id, seqs in _grouped((event.data["call_id"], event.seq) for event in settled).items():
+        if len(seqs) > 1:
+            yield Code.SETTLED_TWICE, f"the call {call_id} has outcomes at seqs {_listed(seqs)}"
+    started = (event for event in case.events if event.type is EventType.TOOL_STARTED and _irreversible(event))
+    for call_id, times in Counter(event.data["call_id"] for event in started).items():
+        if times > 1:
+            yield Code.STARTED_TWICE, f"the irreversible call {call_id} was started {times} times"
+
+
+_SETTLES = frozenset({EventType.TOOL_FINISHED, EventType.TOOL_UNKNOWN})
+
+
+def _irreversible(event: Event) -> bool:
+    return bool(event.data["effect"] == Effect.IRREVERSIBLE)
+
+
+def _keeping(case: Case) -> Told:
+    if case.expiring:
+        yield Code.EXPIRES, f"a time to live stands on seqs {_listed(case.expiring)}"
+    if case.incomplete:
+        yield Code.PAYLOAD_MISSING, f"the payloads of seqs {_listed(case.incomplete)} are gone"
+
+
+def _archive(case: Case) -> Told:
+    if case.run.archived_at and case.archive is None:
+        yield Code.ARCHIVE_MISSING, "the run is archived, and there is no archive"
+    if case.run.archived_at and case.events:
+        yield Code.EVENTS_LEFT, f"the run is archived, and {len(case.events)} of its events are left"
+    if case.archive and case.events and case.events[-1].seq != case.archive.seq:
+        last = case.events[-1].seq
+        yield Code.ARCHIVE_DIFFERS, f"the archive stands for the log up to seq {case.archive.seq}, which ends at {last}"
+
+
+_CHECKS: tuple[Callable[[Case], Told], ...] = (
+    _start,
+    _holes,
+    _doubles,
+    _ends,
+    _status,
+    _hold,
+    _listing,
+    _attempts,
+    _texts,
+    _calls,
+    _keeping,
+    _archive,
+)
+
+
+def _grouped(pairs: Iterable[tuple[str, int]]) -> Mapping[str, list[int]]:
+    groups: dict[str, list[int]] = {}
+    for name, seq in pairs:
+        groups.setdefault(name, []).append(seq)
+    return groups
+
+
+def _listed(seqs: Sequence[int]) -> str:
+    """The first few of them."""
+    few = ", ".join(map(str, seqs[:5]))
+    return f"{few} and {len(seqs) - 5} more" if len(seqs) > 5 else few

@@ -1,0 +1,108 @@
+"""A log folded into one value: for a client too far behind for the re-enactment, and for the archive of an old run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from itertools import pairwise
+from typing import Any
+
+from chalicelib.core import cursor, steps
+from chalicelib.core.cursor import Answer, NoAnswer
+from chalicelib.core.events import Event, EventType, Log
+from chalicelib.core.run import Status
+from chalicelib.core.steps import CallState, Step
+from chalicelib.core.transitions import status_told
+
+CONTENT_CAP = 2_000
+"""Characters that a snapshot keeps of what a tool answered."""
+
+_BEGINS_CALL = frozenset({EventType.STEP_STARTED, EventType.STEP_RESET})
+_SAYS_MESSAGE = frozenset({EventType.RUN_ACCEPTED, EventType.MESSAGE_ADDED})
+
+
+def fold(run_id: str, log: Log) -> Event:
+    """The snapshot of a log: it stands for every event up to its last one, and bears that one's seq and time."""
+    last = log[-1]
+    status = status_told(log)
+    data = {
+        "status": status,
+        "messages": [{"seq": event.seq, "text": event.data["text"]} for event in log if event.type in _SAYS_MESSAGE],
+        "steps": [_step(run_id, part) for part in _by_step(log)],
+        "waiting": _waiting(log) if status is Status.WAITING else None,
+        "totals": _totals(log),
+        "end": {"type": last.type, "data": dict(last.data)} if last.ends else None,
+    }
+    return replace(last, type=EventType.SNAPSHOT, data=data)
+
+
+def text(snapshot: Event) -> str:
+    """What the model has said to the user."""
+    return "".join(step["text"] for step in snapshot.data["steps"])
+
+
+def status(snapshot: Event) -> Status:
+    """Where the run stood."""
+    return Status(snapshot.data["status"])
+
+
+def end(snapshot: Event) -> Event | None:
+    """The terminal event that was folded in, as it stood in the log."""
+    told = snapshot.data["end"]
+    return replace(snapshot, type=EventType(told["type"]), data=told["data"]) if told else None
+
+
+def answer(since: int, snapshot: Event) -> Answer | NoAnswer:
+    """What a read after a cursor delivers where the snapshot stands for the log."""
+    return cursor.answer_summed_up(since, snapshot, status(snapshot), ended=end(snapshot) is not None)
+
+
+def _by_step(log: Log) -> Iterator[Log]:
+    """The log from one `step.started` to the next: a step begins only after the one before it is settled."""
+    begun = [index for index, event in enumerate(log) if event.type is EventType.STEP_STARTED]
+    for this, following in pairwise([*begun, len(log)]):
+        yield log[this:following]
+
+
+def _step(run_id: str, part: Log) -> dict[str, Any]:
+    step = steps.current(run_id, part)
+    assert step is not None, "the part begins with step.started"
+    return {
+        "step": step.number,
+        "text": step.reply.text if step.reply else _streamed(step, part),
+        "open": step.reply is None,
+        "calls": [_call(state) for state in step.calls],
+    }
+
+
+def _streamed(step: Step, part: Log) -> str:
+    deltas = (event for event in part if event.type is EventType.TEXT_DELTA and event.seq >= step.wrote_from)
+    return "".join(event.data["text"] for event in deltas)
+
+
+def _call(state: CallState) -> dict[str, Any]:
+    call = {"call_id": state.call.call_id, "name": state.call.name, "args": dict(state.call.args)}
+    if state.settled is None:
+        return {**call, "state": "started" if state.started else "asked"}
+    if state.settled.type is EventType.TOOL_UNKNOWN:
+        return {**call, "state": "unknown"}
+    content = str(state.settled.data["content"])
+    finished = {"state": "finished", "ok": state.settled.data["ok"], "content": content[:CONTENT_CAP]}
+    return {**call, **finished, "cut": len(content) > CONTENT_CAP}
+
+
+def _waiting(log: Log) -> Mapping[str, Any]:
+    """The wait that is open, as its `run.waiting` tells of it."""
+    told = next(event for event in reversed(log) if event.type is EventType.RUN_WAITING)
+    return {"seq": told.seq, **told.data}
+
+
+def _totals(log: Log) -> dict[str, Any]:
+    used = [event.data["usage"] for event in log if event.type is EventType.MODEL_REPLIED]
+    return {
+        "steps": sum(event.type is EventType.STEP_STARTED for event in log),
+        "model_calls": sum(event.type in _BEGINS_CALL for event in log),
+        "input_tokens": sum(usage["input_tokens"] for usage in used),
+        "output_tokens": sum(usage["output_tokens"] for usage in used),
+        "estimated": any(usage["estimated"] for usage in used),
+    }

@@ -1,0 +1,120 @@
+"""The edge: an ASGI app that answers with streams, and with nothing else."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from http import HTTPStatus
+from math import inf
+
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import Response, StreamingResponse
+from starlette.routing import Route
+from starlette.types import Receive, Scope, Send
+
+from chalicelib.bootstrap import World
+from chalicelib.core import sse
+from chalicelib.core.api_key import ApiKey
+from chalicelib.core.api_key import Scope as KeyScope
+from chalicelib.core.cursor import Answer
+from chalicelib.edge import answers
+from chalicelib.edge.blocking import Blocking
+from chalicelib.edge.guard import Guard
+from chalicelib.edge.pace import LoopPace, Pace
+from chalicelib.edge.tail import Tails
+from chalicelib.edge.watch import watch
+from chalicelib.handlers import http_input
+
+HEALTH, RUNS = "/healthz", "/v1/runs"
+EVENTS, STREAM = "/v1/runs/{run_id}/events", "/v1/runs/{run_id}/stream"
+_EVENTS, _STREAM = re.compile(r"/v1/runs/[^/]+/events"), re.compile(r"/v1/runs/[^/]+/stream")
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """A request as `http_input` reads it."""
+
+    query_params: dict[str, str]
+    headers: dict[str, str]
+    raw_body: bytes = b""
+
+
+def streams(scope: Scope) -> bool:
+    """Whether a request asks for a stream, which is what the edge is for."""
+    if scope["type"] != "http":
+        return False
+    request, path = Request(scope), str(scope["path"])
+    if request.method == "POST":
+        return path == RUNS and request.query_params.get("stream") == "true"
+    accepts = http_input.accepts(request.headers.get("accept", ""), sse.MEDIA_TYPE)
+    return request.method == "GET" and bool(_STREAM.fullmatch(path) or (accepts and _EVENTS.fullmatch(path)))
+
+
+class Edge:
+    """The app. `world` is asked for when the first request comes."""
+
+    def __init__(self, world: Callable[[], World], pace: Pace | None = None) -> None:
+        self._blocking = Blocking(world)
+        self._pace = pace or LoopPace()
+        self._tails = Tails(self._pace)
+        self._guard = Guard(self._blocking.identify, self._pace)
+        stream = answers.answered(self._get_stream)
+        post = answers.answered(self._post_run)
+        self._routes = Starlette(
+            routes=[Route(EVENTS, stream), Route(STREAM, stream), Route(RUNS, post, methods=["POST"])]
+        )
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if streams(scope):
+            await self._routes(scope, receive, send)
+        elif scope["path"] == HEALTH:
+            await answers.health()(scope, receive, send)
+        else:
+            await answers.not_here()(scope, receive, send)
+
+    def close(self) -> None:
+        """Let every stream end soon."""
+        self._tails.close()
+
+    async def _get_stream(self, request: Request) -> Response:
+        key = await self._allowed(request, KeyScope.READ)
+        sent = Sent(dict(request.query_params), dict(request.headers))
+        params = http_input.query(sent, "since", "limit", "wait", "replay")
+        run_id = http_input.run_id(request.path_params["run_id"])
+        since = http_input.last_event_id(sent, params)
+        return await self._stream(request, key, run_id, since, http_input.in_full(params))
+
+    async def _post_run(self, request: Request) -> Response:
+        key = await self._allowed(request, KeyScope.RUN, KeyScope.READ)
+        sent = Sent(dict(request.query_params), dict(request.headers), await request.body())
+        http_input.query(sent, "stream")
+        since, task = http_input.last_event_id(sent, {}), http_input.task(sent)
+        submitted = await self._blocking.submit(task, key.account_id, http_input.idempotency_key(sent))
+        stream = await self._stream(request, key, submitted.run.run_id, since, in_full=False)
+        stream.headers["Location"] = f"{RUNS}/{submitted.run.run_id}"
+        if submitted.replayed:
+            stream.headers["Idempotent-Replayed"] = "true"
+        return stream
+
+    async def _stream(self, request: Request, key: ApiKey, run_id: str, since: int, in_full: bool) -> Response:
+        async def look(since: int, in_full: bool) -> Answer:
+            return await self._blocking.read(key.account_id, run_id, since, in_full)
+
+        tail = self._tails.of(key.account_id, run_id, look)
+        first = await tail.now(since, in_full)
+        if first.over and not first.text:
+            return Response(status_code=HTTPStatus.NO_CONTENT)
+        frames = watch(
+            tail,
+            first,
+            in_full,
+            seconds=self._blocking.stream_seconds or inf,
+            pace=self._pace,
+            still_allowed=lambda: self._allowed(request, KeyScope.READ),
+        )
+        return StreamingResponse(frames, headers=sse.HEADERS)
+
+    async def _allowed(self, request: Request, *needs: KeyScope) -> ApiKey:
+        return await self._guard.let_in(request.headers.get("authorization", ""), *needs)

@@ -1,0 +1,28 @@
+"""The minute's tick."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import asdict
+from datetime import timedelta
+from typing import Any
+
+from chalicelib import bootstrap
+from chalicelib.usecases.archive import archive_old
+from chalicelib.usecases.sweep import sweep
+
+log = logging.getLogger(__name__)
+
+
+def tick(event: dict[str, Any], context: Any) -> None:
+    """Put back whatever was left lying; then archive what is old."""
+    world = bootstrap.world()
+    swept = sweep(runs=world.runs, workflow=world.workflow, clock=world.clock, chance=world.chance)
+    log.info("swept", extra={"action": "tick", **asdict(swept)})
+    archived = archive_old(
+        runs=world.runs,
+        archives=world.archives,
+        clock=world.clock,
+        keep_for=timedelta(hours=world.config.retention_hours),
+    )
+    log.info("archived", extra={"action": "tick", **asdict(archived)})

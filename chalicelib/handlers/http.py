@@ -1,0 +1,67 @@
+"""The HTTP doors, in one table: which path and method leads where, and which scope it takes."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from chalice.app import Chalice, ChaliceAuthorizer, Response
+
+from chalicelib.core.api_key import Scope
+from chalicelib.handlers import (
+    authorizer,
+    http_agents,
+    http_doctor,
+    http_errors,
+    http_events,
+    http_health,
+    http_keys,
+    http_runs,
+)
+
+
+class Route(NamedTuple):
+    """`view` gets the request, the caller and what the path names. Without a scope it is open, and has no caller."""
+
+    method: str
+    path: str
+    scope: Scope | None
+    view: Callable[..., Response]
+
+
+ROUTES = (
+    Route("POST", "/v1/runs", Scope.RUN, http_runs.post_run),
+    Route("GET", "/v1/runs", Scope.READ, http_runs.get_runs),
+    Route("GET", "/v1/runs/{run_id}", Scope.READ, http_runs.get_run),
+    Route("GET", "/v1/runs/{run_id}/events", Scope.READ, http_events.get_events),
+    Route("POST", "/v1/runs/{run_id}/cancel", Scope.RUN, http_runs.post_cancel),
+    Route("GET", "/v1/agents", Scope.READ, http_agents.get_agents),
+    Route("POST", "/v1/keys", Scope.ADMIN, http_keys.post_key),
+    Route("GET", "/v1/keys", Scope.ADMIN, http_keys.get_keys),
+    Route("DELETE", "/v1/keys/{key_id}", Scope.ADMIN, http_keys.delete_key),
+    Route("GET", "/v1/admin/doctor", Scope.ADMIN, http_doctor.get_doctor),
+    Route("POST", "/v1/admin/doctor/repair", Scope.ADMIN, http_doctor.post_repair),
+    Route("GET", "/healthz", None, http_health.get_health),
+    Route("GET", "/openapi.yaml", None, http_health.get_openapi),
+)
+
+
+def register(app: Chalice, api_auth: ChaliceAuthorizer) -> None:
+    """Open the doors; those with a scope stand behind the authorizer."""
+    app.register_middleware(http_errors.finish, "http")
+    for route in ROUTES:
+        guard = api_auth if route.scope else None
+        app.route(route.path, methods=[route.method], authorizer=guard)(_door(app, route))
+
+
+def _door(app: Chalice, route: Route) -> Callable[..., Response]:
+    @functools.wraps(route.view)
+    @http_errors.answers_faults
+    def door(**named: str) -> Response:
+        request: Any = app.current_request
+        if route.scope is None:
+            return route.view(request, **named)
+        return route.view(request, authorizer.caller(request, route.scope), **named)
+
+    return door

@@ -1,0 +1,171 @@
+"""What a request says, field by field; whatever it says wrongly is refused by name."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Any, NoReturn, Protocol
+
+from chalicelib.core import ids
+from chalicelib.core.cursor import START
+from chalicelib.core.errors import InvalidInput
+from chalicelib.core.task import Task
+
+
+class Request(Protocol):
+    """As much of a request as is read here, whatever serves it."""
+
+    @property
+    def query_params(self) -> Mapping[str, str] | None: ...
+    @property
+    def headers(self) -> Mapping[str, str]: ...
+    @property
+    def raw_body(self) -> str | bytes: ...
+
+
+_KINDS = {str: "a string", int: "a whole number", dict: "an object", list: "an array"}
+_NUMBER = re.compile(r"-?[0-9]{1,1000}")
+_QUOTED = re.compile(r'"((?:[^"\\]|\\["\\])*)"')
+_DECLINED = re.compile(r"q=0(\.0*)?")
+_KEY = re.compile(r"[\x20-\x7e]{1,255}")
+IN_FULL = "full"
+
+
+def body(
+    request: Request, *, required: Mapping[str, type] | None = None, optional: Mapping[str, type] | None = None
+) -> dict[str, Any]:
+    """The JSON object that was sent: every required field, and those optional ones that are there and not null."""
+    if not request.raw_body and not required:
+        return {}
+    return fields(_parsed(request.raw_body), "", required or {}, optional or {})
+
+
+def fields(value: Any, within: str, required: Mapping[str, type], optional: Mapping[str, type]) -> dict[str, Any]:
+    """The fields of an object, checked; `within` is where it stands, for the names in problems ("budget.")."""
+    if type(value) is not dict:
+        raise _wrong_type(within.rstrip(".") or None, dict)
+    known = {**required, **optional}
+    present = {name: given for name, given in value.items() if given is not None or name not in optional}
+    for name, given in present.items():
+        if name not in known:
+            raise _unknown(within + name, known)
+        if type(given) is not known[name]:
+            raise _wrong_type(within + name, known[name])
+    for name in required:
+        if name not in present:
+            raise InvalidInput(
+                "missing_field", "a field is missing", field=within + name, expected=_KINDS[required[name]]
+            )
+    return present
+
+
+def _parsed(raw: str | bytes) -> Any:
+    try:
+        value = json.loads(raw, parse_constant=_refuse_constant)
+        # A lone surrogate is valid JSON and no text: it could be neither stored nor sent to a model.
+        json.dumps(value, ensure_ascii=False).encode()
+    except (ValueError, RecursionError) as fault:
+        raise InvalidInput("invalid_json", "the body is no JSON in UTF-8", expected="a JSON object") from fault
+    return value
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is Python's, not JSON's")
+
+
+def query(request: Request, *known: str) -> dict[str, str]:
+    """The query's parameters. Of one that is given twice, the last counts."""
+    given = dict(request.query_params or {})
+    for name in given:
+        if name not in known:
+            raise _unknown(name, known)
+    return given
+
+
+def number(params: Mapping[str, str], name: str, default: int, low: int, high: int) -> int:
+    """A whole number of the query within its range."""
+    text = params.get(name, str(default))
+    if _NUMBER.fullmatch(text) is None or not low <= int(text) <= high:
+        expected = f"a whole number from {low} to {high}"
+        raise InvalidInput(f"{name}_out_of_range", f"{text[:40]!r} is none", field=name, expected=expected)
+    return int(text)
+
+
+def since(params: Mapping[str, str]) -> int:
+    """The cursor; whether it is ahead of the log, only the log can say."""
+    return _cursor(params.get("since", str(START)), "since")
+
+
+def last_event_id(request: Request, params: Mapping[str, str]) -> int:
+    """The cursor of an SSE client: what it has received counts more than what its URL once said."""
+    text = request.headers.get("last-event-id")
+    return _cursor(text, "Last-Event-ID") if text else since(params)
+
+
+def _cursor(text: str, field: str) -> int:
+    expected = "the seq that was received last, or -1"
+    if _NUMBER.fullmatch(text) is None:
+        raise InvalidInput("since_not_a_number", f"{text[:40]!r} is no number", field=field, expected=expected)
+    if int(text) < START:
+        raise InvalidInput("since_too_low", f"{text[:40]} is below {START}", field=field, expected=expected)
+    return int(text)
+
+
+def in_full(params: Mapping[str, str]) -> bool:
+    """Whether the client wants every event that is still there, however far behind it is."""
+    if params.get("replay", IN_FULL) != IN_FULL:
+        raise InvalidInput("invalid_replay", "there is no such replay", field="replay", expected=IN_FULL)
+    return "replay" in params
+
+
+def accepts(header: str, media_type: str) -> bool:
+    """Whether an Accept header names the media type, and does not decline it."""
+    for each in header.lower().split(","):
+        name, *parameters = (part.strip() for part in each.split(";"))
+        if name == media_type:
+            return not any(_DECLINED.fullmatch(parameter) for parameter in parameters)
+    return False
+
+
+def task(request: Request) -> Task:
+    """The task that was sent."""
+    asked = body(request, required={"agent": str, "text": str}, optional={"metadata": dict, "budget": dict})
+    budget: dict[str, Any] = fields(asked.pop("budget", {}), "budget.", {}, {"steps": int, "seconds": int})
+    return Task(**asked, **budget)
+
+
+def run_id(text: str) -> str:
+    """A run id, by its form."""
+    if not ids.is_run_id(text):
+        detail = "this is no run id"
+        raise InvalidInput("invalid_run_id", detail, field="run_id", expected="run_ and 26 letters or digits")
+    return text
+
+
+def idempotency_key(request: Request) -> str | None:
+    """The Idempotency-Key, bare or as the quoted string of its draft standard; both are the same key."""
+    header: str | None = request.headers.get("idempotency-key")
+    if header is None:
+        return None
+    key = header.strip()
+    if key.startswith('"'):
+        quoted = _QUOTED.fullmatch(key)
+        key = re.sub(r"\\(.)", r"\1", quoted[1]) if quoted else ""
+    if _KEY.fullmatch(key) is None:
+        raise InvalidInput(
+            "invalid_idempotency_key",
+            "the key is empty, too long or not printable",
+            field="Idempotency-Key",
+            expected="1 to 255 printable ASCII characters",
+        )
+    return key
+
+
+def _unknown(name: str, known: Any) -> InvalidInput:
+    expected = f"one of: {', '.join(known)}" if known else "none"
+    return InvalidInput("unknown_field", "there is no such field", field=name[:100], expected=expected)
+
+
+def _wrong_type(name: str | None, kind: type) -> InvalidInput:
+    return InvalidInput("wrong_type", f"this must be {_KINDS[kind]}", field=name, expected=_KINDS[kind])

@@ -1,0 +1,88 @@
+"""Values as JSON: what clients see of a run, an event, an agent, a key."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from datetime import datetime
+from typing import Any
+
+from chalicelib.core.agent import Agent
+from chalicelib.core.api_key import ApiKey
+from chalicelib.core.cursor import Answer
+from chalicelib.core.events import Event, EventType
+from chalicelib.core.run import Run
+
+
+def accepted(run: Run) -> dict[str, Any]:
+    return {"run_id": run.run_id, "agent": run.agent, "status": run.status, "created_at": at(run.created_at)}
+
+
+def listed(run: Run) -> dict[str, Any]:
+    return {**accepted(run), "ended_at": at(run.ended_at), "metadata": dict(run.metadata)}
+
+
+def whole(run: Run, last: Event) -> dict[str, Any]:
+    """The run, and how it ended if it has."""
+    return {
+        **listed(run),
+        "first_token_at": at(run.first_token_at),
+        "attempt": run.attempt,
+        "budget": asdict(run.budget),
+        "waiting_for": run.waiting_for,
+        "last_seq": last.seq,
+        **_end(last),
+    }
+
+
+def _end(last: Event) -> Mapping[str, Any]:
+    match last.type:
+        case EventType.RUN_DONE:
+            return {"output": last.data["output"]}
+        case EventType.RUN_FAILED:
+            return {"error": last.data["error"]}
+        case EventType.RUN_CANCELLED:
+            return {"cancelled": last.data}
+        case _:
+            return {}
+
+
+def answer(found: Answer) -> dict[str, Any]:
+    return {
+        "events": [event(one) for one in found.events],
+        "next_since": found.next_since,
+        "has_more": found.has_more,
+        "status": found.status,
+        "done": found.done,
+        "next_poll_ms": found.next_poll_ms,
+    }
+
+
+def event(one: Event) -> dict[str, Any]:
+    return {"seq": one.seq, "type": one.type, "at": at(one.at), "data": one.data}
+
+
+def agent(one: Agent) -> dict[str, Any]:
+    """What an agent's prompt says is between it and its model."""
+    return {
+        "name": one.name,
+        "description": one.description,
+        "model": one.model,
+        "tools": list(one.tools),
+        "budget": asdict(one.budget),
+    }
+
+
+def key(one: ApiKey) -> dict[str, Any]:
+    return {
+        "key_id": one.key_id,
+        "name": one.name,
+        "scopes": sorted(one.scopes),
+        "created_at": at(one.created_at),
+        "revoked_at": at(one.revoked_at),
+    }
+
+
+def at(time: datetime | None) -> str | None:
+    """ISO 8601 with milliseconds; every time is UTC."""
+    return time.isoformat(timespec="milliseconds").replace("+00:00", "Z") if time else None

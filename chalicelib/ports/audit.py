@@ -1,0 +1,16 @@
+"""The table as the doctor sees it: what lies there for a run, right or wrong."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from chalicelib.core.doctor import Case
+from chalicelib.core.run import Run
+
+
+class Audit(Protocol):
+    def case(self, run_id: str) -> Case | None:
+        """The run and everything that is kept for it, read strongly; None if there is no such run."""
+
+    def relist(self, run: Run) -> bool:
+        """List the run where it belongs, if it still is as it was read; whether it was."""

@@ -1,0 +1,43 @@
+"""Settle a run whose `Advance` failed for good."""
+
+from __future__ import annotations
+
+from chalicelib.core import cancelling, lease, settle
+from chalicelib.core.change import NOBODY_HOLDS_IT
+from chalicelib.core.errors import Race
+from chalicelib.core.events import OUTSIDE, Stamp
+from chalicelib.core.run import Run, Status, Trigger
+from chalicelib.core.transitions import move
+from chalicelib.ports.chance import Chance
+from chalicelib.ports.clock import Clock
+from chalicelib.ports.run_store import RunStore
+
+PLATFORM_FAULTS = ("Lambda.", "States.", "Sandbox.", "Runtime.", "Unavailable", "WorkflowUnavailable")
+"""Errors that say nothing about the run: it stays as it is, and the end of its execution gives it a new one."""
+
+_STILL_ITS_OWN = (*NOBODY_HOLDS_IT, "start")
+"""A start in between gives the run to another execution, which has done nothing wrong."""
+
+_MAY_FAIL = frozenset({Status.PENDING, Status.RUNNING, Status.STREAMING})
+
+
+def abandon(run_id: str, start: int, error: str, *, runs: RunStore, clock: Clock, chance: Chance) -> bool:
+    """Fail the run, if it is this execution's, nobody holds it and it asks nothing; whether it was failed."""
+    run, log = runs.log(run_id)
+    if run is None or run.start != start or error.startswith(PLATFORM_FAULTS) or not _may_fail(run, clock):
+        return False
+    try:
+        stamp = Stamp(clock.now(), OUTSIDE, chance.write_id())
+        data = {
+            "error": {"code": "internal", "detail": f"the runtime failed: {error}"},
+            "unsettled": cancelling.unsettled(log),
+        }
+        owed, tail = settle.owed(run_id, log, stamp), log[-1].seq
+        runs.commit(move(run, Trigger.FAIL, tail=tail, stamp=stamp, data=data, guards=_STILL_ITS_OWN, owed=owed))
+    except Race:
+        return False
+    return True
+
+
+def _may_fail(run: Run, clock: Clock) -> bool:
+    return run.status in _MAY_FAIL and not lease.held(run, clock.now())

@@ -1,0 +1,92 @@
+"""Stop a run, wherever it stands."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+from dataclasses import dataclass
+
+from chalicelib.core import cancelling, lease, task
+from chalicelib.core.errors import Race, Unavailable, WorkflowUnavailable
+from chalicelib.core.events import OUTSIDE, Event, Stamp
+from chalicelib.core.run import Run, Status
+from chalicelib.ports.chance import Chance
+from chalicelib.ports.clock import Clock
+from chalicelib.ports.run_store import RunStore
+from chalicelib.ports.workflow import Workflow
+from chalicelib.usecases.confirm import confirm
+from chalicelib.usecases.read_run import read_run
+
+TRIES = 10
+"""Looks at the run, each followed by at most one write: two are needed, and a run that streams may come in between."""
+
+log = logging.getLogger(__name__)
+
+
+def cancel(
+    run_id: str,
+    *,
+    account_id: str,
+    actor: str,
+    reason: str | None,
+    runs: RunStore,
+    workflow: Workflow,
+    clock: Clock,
+    chance: Chance,
+) -> tuple[Run, Event]:
+    """Cancel the run; how it then stands, and the last event of its log. A run that has ended stays what it is."""
+    task.check_reason(reason)
+    canceller = _Canceller(actor, reason, runs, workflow, clock, chance)
+    for _ in range(TRIES):
+        run, last = read_run(run_id, account_id=account_id, runs=runs)
+        held = lease.held(run, clock.now())
+        if run.status.terminal or (run.status is Status.CANCELLING and held):
+            return run, last
+        with contextlib.suppress(Race):
+            canceller.go_on(run, last)
+    raise Unavailable(f"{run_id} moved on {TRIES} times while it was being cancelled")
+
+
+@dataclass(frozen=True, slots=True)
+class _Canceller:
+    actor: str
+    reason: str | None
+    runs: RunStore
+    workflow: Workflow
+    clock: Clock
+    chance: Chance
+
+    def go_on(self, run: Run, last: Event) -> None:
+        """Take the one write that brings an unfinished run nearer to its cancel. Raises `Race` if it moved."""
+        match run.status:
+            case Status.PENDING | Status.WAITING:
+                self._on_the_spot(run.run_id)
+            case Status.RUNNING | Status.STREAMING:
+                order = cancelling.order(run, tail=last.seq, stamp=self._stamp(), actor=self.actor, reason=self.reason)
+                self.runs.commit(order)
+            case Status.CANCELLING:
+                confirm(run.run_id, runs=self.runs, clock=self.clock, chance=self.chance)
+
+    def _on_the_spot(self, run_id: str) -> None:
+        run, events = self.runs.log(run_id)
+        if run is None or run.status not in (Status.PENDING, Status.WAITING):
+            return
+        stamp = self._stamp()
+        self.runs.commit(cancelling.at_once(run, events, stamp=stamp, actor=self.actor, reason=self.reason))
+        self._wake(run_id)
+
+    def _wake(self, run_id: str) -> None:
+        """End the execution's wait. Its token is read after the commit: one that comes later finds the run cancelled.
+
+        The run is cancelled either way: an execution that nobody wakes ends when its question times out.
+        """
+        found = self.runs.tail(run_id)
+        if found is None or found[0].token is None:
+            return
+        try:
+            self.workflow.wake(found[0].token)
+        except WorkflowUnavailable:
+            log.warning("wake-up refused", extra={"action": "cancel", "run_id": run_id})
+
+    def _stamp(self) -> Stamp:
+        return Stamp(self.clock.now(), OUTSIDE, self.chance.write_id())

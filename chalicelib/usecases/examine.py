@@ -1,0 +1,133 @@
+"""The doctor: what of an account's runs is not as it must be, and, if asked, what the sweeper would do about it.
+
+It goes through the runs, page by page, and then through the executions that are running.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import timedelta
+
+from chalicelib.core import doctor, lease
+from chalicelib.core.doctor import Case, Code, Finding
+from chalicelib.core.errors import WorkflowUnavailable
+from chalicelib.core.run import Run, Status
+from chalicelib.ports.audit import Audit
+from chalicelib.ports.chance import Chance
+from chalicelib.ports.clock import Clock
+from chalicelib.ports.run_store import RunStore
+from chalicelib.ports.workflow import Workflow
+from chalicelib.usecases.confirm import confirm
+from chalicelib.usecases.restart import restart
+
+TO_END = timedelta(minutes=2)
+"""How long the execution of an ended run may need to notice."""
+
+EXECUTIONS = "executions:"
+"""What `next` begins with once all runs are looked at."""
+
+_PLACE = frozenset({Code.NOT_LISTED, Code.LISTED_WRONGLY})
+_UNATTENDED = frozenset({*_PLACE, Code.OVERDUE})
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Examined:
+    """A page: how many runs or executions were looked at, what was found, and where the next page begins."""
+
+    looked_at: int
+    findings: tuple[Finding, ...]
+    next: str | None
+
+
+def examine(
+    *,
+    account_id: str,
+    repair: bool,
+    limit: int,
+    next: str | None,
+    runs: RunStore,
+    audit: Audit,
+    workflow: Workflow,
+    clock: Clock,
+    chance: Chance,
+) -> Examined:
+    """Look at one page of the account's runs, or of what is running. Raises `InvalidInput` for a `next` that no page
+    gave."""
+    return _Doctor(account_id, repair, runs, audit, workflow, clock, chance).examine(limit, next)
+
+
+@dataclass(frozen=True, slots=True)
+class _Doctor:
+    account_id: str
+    repair: bool
+    runs: RunStore
+    audit: Audit
+    workflow: Workflow
+    clock: Clock
+    chance: Chance
+
+    def examine(self, limit: int, next: str | None) -> Examined:
+        if next is not None and next.startswith(EXECUTIONS):
+            return self._executions(limit, next.removeprefix(EXECUTIONS) or None)
+        runs, after = self.runs.of_account(self.account_id, None, limit, next)
+        findings = [finding for run in runs for finding in self._run(run.run_id)]
+        return Examined(len(runs), tuple(findings), after or EXECUTIONS)
+
+    def _run(self, run_id: str) -> Sequence[Finding]:
+        """What is wrong with the run, twice in a row: a read of a run at work is no snapshot."""
+        suspected = self._look(run_id)[1]
+        if not suspected:
+            return ()
+        case, found = self._look(run_id)
+        found = tuple(finding for finding in found if finding in suspected)
+        return self._repaired(case, found) if case and found and self.repair else found
+
+    def _look(self, run_id: str) -> tuple[Case | None, tuple[Finding, ...]]:
+        case = self.audit.case(run_id)
+        return case, doctor.examine(case, self.clock.now()) if case else ()
+
+    def _repaired(self, case: Case, found: tuple[Finding, ...]) -> Sequence[Finding]:
+        curable = _PLACE if case.run.status.terminal else _UNATTENDED
+        if not any(finding.code in curable for finding in found) or not self._cure(case):
+            return found
+        return [replace(finding, repaired=finding.code in curable) for finding in found]
+
+    def _cure(self, case: Case) -> bool:
+        """What the sweeper would do if it knew of the run; of an ended one it knows again once it is listed."""
+        if case.run.status.terminal:
+            return self.audit.relist(case.run)
+        if lease.held(case.run, self.clock.now()):
+            return False
+        if case.run.status is Status.CANCELLING:
+            return confirm(case.run.run_id, runs=self.runs, clock=self.clock, chance=self.chance)
+        return restart(case.run, runs=self.runs, workflow=self.workflow, clock=self.clock)
+
+    def _executions(self, limit: int, after: str | None) -> Examined:
+        running, after = self.workflow.running(limit, after)
+        findings = [finding for run_id, start in running for finding in self._execution(run_id, start)]
+        return Examined(len(running), tuple(findings), EXECUTIONS + after if after else None)
+
+    def _execution(self, run_id: str, start: int) -> Sequence[Finding]:
+        found = self.runs.tail(run_id)
+        if found is None or found[0].account_id != self.account_id or not self._should_have_ended(found[0]):
+            return ()
+        detail = f"execution {start} is running, and the run is {found[0].status}"
+        return (Finding(run_id, Code.ORPHAN, detail, repaired=self.repair and self._wake(found[0])),)
+
+    def _should_have_ended(self, run: Run) -> bool:
+        return run.ended_at is not None and run.ended_at + TO_END < self.clock.now()
+
+    def _wake(self, run: Run) -> bool:
+        """End the wait in which the execution was forgotten; it looks at its run then, and ends."""
+        if run.token is None:
+            return False
+        try:
+            self.workflow.wake(run.token)
+        except WorkflowUnavailable:
+            log.warning("wake-up refused", extra={"action": "examine", "run_id": run.run_id})
+            return False
+        return True

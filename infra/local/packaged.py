@@ -1,0 +1,63 @@
+"""The local cloud of the real package: what is built for AWS, with the laptop's settings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+from chalicelib import bootstrap
+from chalicelib.ports.clock import Clock
+from infra.build import build, for_moto
+from infra.local import speed
+from infra.local.cloud import Options
+from infra.local.refusals import Refusals
+from infra.local.speed import FastTime
+
+STAGE = "local"
+
+PARAMETERS = {
+    "STEPS_PER_SLICE": "StepsPerSlice",
+    "RETENTION_HOURS": "RetentionHours",
+    "REPLAY_CAP": "ReplayCap",
+    "PAWL_MODEL_URL": "ModelUrl",
+    "PAWL_MODEL_NAME": "ModelName",
+    "PAWL_LOG_LEVEL": "LogLevel",
+}
+"""Which variables of the shell become which parameters of the stack."""
+
+SECRETS = ("PAWL_MODEL_KEY",)
+"""Variables that go straight to the functions: in AWS they would come from the parameter store."""
+
+
+def options(settings: Mapping[str, str], time: FastTime | None = None, **more: Any) -> Options:
+    """Options for the package as it is now, built if need be. `settings` is the shell's environment."""
+    if time is not None:
+        more["clock"] = time
+    built = build()
+    given = {parameter: settings[name] for name, parameter in PARAMETERS.items() if settings.get(name)}
+    return Options(
+        template=for_moto(built.transformed),
+        refusals=Refusals.of_template(built.transformed),
+        parameters={"Stage": STAGE, **given},
+        environment={
+            **{name: settings[name] for name in SECRETS if settings.get(name)},
+            **({speed.VARIABLE: str(time)} if time else {}),
+        },
+        around=_world,
+        **more,
+    )
+
+
+@contextmanager
+def _world(clock: Clock) -> Iterator[None]:
+    """In this process all functions share one world; it has the local clock, and ends with the cloud."""
+    bootstrap.world.cache_clear()
+    world = bootstrap.world()
+    world.clock = clock
+    if isinstance(clock, FastTime):
+        world.crew = clock
+    try:
+        yield
+    finally:
+        bootstrap.world.cache_clear()

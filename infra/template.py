@@ -1,0 +1,153 @@
+"""The merge template: everything of the stack that Chalice does not know, laid over what it packages.
+
+Chalice makes the functions, their roles and the REST API out of app.py and .chalice/; here stand the table, the bucket,
+the state machine, the environment, and what API Gateway says by itself. Whatever names the state machine does so by its
+fixed name: a reference from a function would close a circle, since the machine refers to the functions.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from infra import edge, gateway, table
+
+ASL = Path(__file__).with_name("agent_loop.asl.json")
+
+FUNCTIONS = {
+    "APIHandler": "app",
+    "ApiAuth": "api_auth",
+    "Advance": "advance",
+    "AwaitAnswer": "await_answer",
+    "Abandon": "abandon",
+    "ExecutionEnded": "execution_ended",
+    "Tick": "tick",
+}
+"""The logical id that Chalice derives, and the name of the function in app.py."""
+
+LOOP = "pawl-${Stage}-loop"
+LOOP_ARN = f"arn:${{AWS::Partition}}:states:${{AWS::Region}}:${{AWS::AccountId}}:stateMachine:{LOOP}"
+
+
+def merge_template(stage: str) -> dict[str, Any]:
+    """The template that `chalice package --merge-template` takes."""
+    return {
+        "Parameters": {**_parameters(stage), **edge.parameters()},
+        "Conditions": edge.conditions(),
+        "Globals": {
+            "Function": {
+                "Environment": {"Variables": _environment()},
+                # Lines of the standard `logging` come out as JSON, with what `extra` adds, like those of Powertools.
+                "LoggingConfig": {"LogFormat": "JSON", "ApplicationLogLevel": {"Ref": "LogLevel"}},
+            }
+        },
+        "Resources": {
+            "RunsTable": _kept({"Type": "AWS::DynamoDB::Table", "Properties": table.properties()}),
+            "PayloadBucket": _kept({"Type": "AWS::S3::Bucket", "Properties": _bucket()}),
+            "AgentLoop": _loop(),
+            "AgentLoopRole": _loop_role(),
+            "RestAPI": {"Properties": {"Name": {"Fn::Sub": "pawl-${Stage}"}, "GatewayResponses": gateway.responses()}},
+            # Chalice names this one after a function `ApiHandler`, which there is not.
+            "ApiHandlerLogGroup": {"Properties": {"LogGroupName": {"Fn::Sub": "/aws/lambda/${APIHandler}"}}},
+            **_functions(),
+            **edge.resources(LOOP_ARN),
+        },
+        "Outputs": {
+            "Table": {"Value": {"Ref": "RunsTable"}},
+            "Payloads": {"Value": {"Ref": "PayloadBucket"}},
+            "StateMachineArn": {"Value": {"Ref": "AgentLoop"}},
+            **edge.outputs(),
+        },
+    }
+
+
+def _parameters(stage: str) -> dict[str, Any]:
+    return {
+        "Stage": _parameter("Names the stack's functions and its state machine.", stage, "^[a-z][a-z0-9-]{0,19}$"),
+        "ModelUrl": _parameter("Base URL of an OpenAI-compatible API; empty: the scripted agents only.", ""),
+        "ModelName": _parameter("The model to ask for there.", ""),
+        "ModelKeyParameter": _parameter(
+            "Name of the SSM SecureString with the API's key; empty: none is sent.", "", "^((/[A-Za-z0-9_.-]+)+)?$"
+        ),
+        "StepsPerSlice": _parameter(
+            "Steps that one Lambda invocation does; 0: as many as fit its time.", "0", "^[0-9]+$"
+        ),
+        "RetentionHours": _parameter("Hours until the log of an ended run becomes an archive.", "24", "^[1-9][0-9]*$"),
+        "ReplayCap": _parameter(
+            "Events that a client is given again before it gets a snapshot.", "1000", "^[1-9][0-9]*$"
+        ),
+        "LogLevel": _parameter("DEBUG, INFO, WARN or ERROR.", "INFO", "^(DEBUG|INFO|WARN|ERROR)$"),
+    }
+
+
+def _parameter(description: str, default: str, pattern: str = ".*") -> dict[str, Any]:
+    return {"Type": "String", "Description": description, "Default": default, "AllowedPattern": pattern}
+
+
+def _environment() -> dict[str, Any]:
+    return {
+        "PAWL_TABLE": {"Ref": "RunsTable"},
+        "PAWL_BUCKET": {"Ref": "PayloadBucket"},
+        "PAWL_STATE_MACHINE_ARN": {"Fn::Sub": LOOP_ARN},
+        "PAWL_MODEL_URL": {"Ref": "ModelUrl"},
+        "PAWL_MODEL_NAME": {"Ref": "ModelName"},
+        "PAWL_MODEL_KEY_PARAMETER": {"Ref": "ModelKeyParameter"},
+        "STEPS_PER_SLICE": {"Ref": "StepsPerSlice"},
+        "RETENTION_HOURS": {"Ref": "RetentionHours"},
+        "REPLAY_CAP": {"Ref": "ReplayCap"},
+    }
+
+
+def _functions() -> dict[str, Any]:
+    functions: dict[str, Any] = {
+        logical_id: {"Properties": {"FunctionName": {"Fn::Sub": f"pawl-${{Stage}}-{name}"}}}
+        for logical_id, name in FUNCTIONS.items()
+    }
+    ours_only = {"Properties": {"Pattern": {"detail": {"stateMachineArn": [{"Fn::Sub": LOOP_ARN}]}}}}
+    functions["ExecutionEnded"]["Properties"]["Events"] = {"ExecutionEndedEvent": ours_only}
+    return functions
+
+
+def _kept(resource: dict[str, Any]) -> dict[str, Any]:
+    return {**resource, "DeletionPolicy": "Retain", "UpdateReplacePolicy": "Retain"}
+
+
+def _bucket() -> dict[str, Any]:
+    abort = {"Id": "abort-multipart", "Status": "Enabled", "AbortIncompleteMultipartUpload": {"DaysAfterInitiation": 1}}
+    closed = ("BlockPublicAcls", "BlockPublicPolicy", "IgnorePublicAcls", "RestrictPublicBuckets")
+    return {
+        "BucketEncryption": {
+            "ServerSideEncryptionConfiguration": [{"ServerSideEncryptionByDefault": {"SSEAlgorithm": "AES256"}}]
+        },
+        "OwnershipControls": {"Rules": [{"ObjectOwnership": "BucketOwnerEnforced"}]},
+        "PublicAccessBlockConfiguration": dict.fromkeys(closed, True),
+        "LifecycleConfiguration": {"Rules": [abort]},
+    }
+
+
+def _loop() -> dict[str, Any]:
+    return {
+        "Type": "AWS::StepFunctions::StateMachine",
+        "Properties": {
+            "StateMachineName": {"Fn::Sub": LOOP},
+            "StateMachineType": "STANDARD",
+            # Fn::Sub, not DefinitionSubstitutions: moto knows only the former.
+            "DefinitionString": {"Fn::Sub": ASL.read_text()},
+            "RoleArn": {"Fn::GetAtt": ["AgentLoopRole", "Arn"]},
+        },
+    }
+
+
+def _loop_role() -> dict[str, Any]:
+    invoked = [{"Fn::GetAtt": [name, "Arn"]} for name in ("Advance", "AwaitAnswer", "Abandon")]
+    invoke = {"Effect": "Allow", "Action": "lambda:InvokeFunction", "Resource": invoked}
+    states = {"Effect": "Allow", "Action": "sts:AssumeRole", "Principal": {"Service": "states.amazonaws.com"}}
+    return {
+        "Type": "AWS::IAM::Role",
+        "Properties": {
+            "AssumeRolePolicyDocument": {"Version": "2012-10-17", "Statement": [states]},
+            "Policies": [
+                {"PolicyName": "InvokeTheLoop", "PolicyDocument": {"Version": "2012-10-17", "Statement": [invoke]}}
+            ],
+        },
+    }

@@ -1,0 +1,101 @@
+"""Functions as tools: whatever goes wrong in one, the model is told, and the run goes on."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from chalicelib.adapters.tools.toolbox import FunctionToolbox, ToolProblem
+from chalicelib.core.reply import ToolCall
+from chalicelib.core.tools import Effect, ToolResult, ToolSpec
+
+DEADLINE = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+def spec(name: str) -> ToolSpec:
+    return ToolSpec(name, f"Does {name}.", {"type": "object"}, Effect.READ)
+
+
+def echo(args: Mapping[str, Any], deadline: datetime) -> str:
+    return f"{dict(args)} by {deadline:%Y}"
+
+
+def mind(args: Mapping[str, Any], deadline: datetime) -> str:
+    raise ToolProblem("Name a city.")
+
+
+def dawdle(args: Mapping[str, Any], deadline: datetime) -> str:
+    raise TimeoutError
+
+
+def stumble(args: Mapping[str, Any], deadline: datetime) -> str:
+    raise ZeroDivisionError("secret internals")
+
+
+TOOLBOX = FunctionToolbox(
+    [
+        (spec("echo"), echo),
+        (spec("mind"), mind),
+        (spec("dawdle"), dawdle),
+        (spec("stumble"), stumble),
+    ]
+)
+
+
+def call(name: str, args: Mapping[str, Any] | None = None, malformed: str | None = None) -> ToolResult:
+    return TOOLBOX.call(ToolCall("run_1-0-0", name, args or {}, malformed), DEADLINE)
+
+
+def test_specs_come_in_the_order_in_which_they_are_named() -> None:
+    assert TOOLBOX.specs(["mind", "echo"]) == (spec("mind"), spec("echo"))
+    assert TOOLBOX.specs([]) == ()
+
+
+def test_a_tool_that_an_agent_names_and_nobody_has_is_our_own_mistake() -> None:
+    with pytest.raises(KeyError):
+        TOOLBOX.specs(["echo", "nothing"])
+
+
+def test_a_tool_gets_its_arguments_and_its_deadline() -> None:
+    assert call("echo", {"a": 1}) == ToolResult(ok=True, content="{'a': 1} by 2026")
+
+
+def test_a_tool_that_is_not_there_is_told_with_those_that_are() -> None:
+    result = call("echo:")
+
+    assert not result.ok
+    assert result.content == "There is no tool 'echo:'. The tools are: echo, mind, dawdle, stumble."
+
+
+def test_malformed_arguments_are_shown_to_the_model_in_part() -> None:
+    result = call("echo", malformed='{"city": ' + "x" * 1000)
+
+    assert not result.ok
+    assert result.content.startswith("""The arguments were no JSON object: '{"city": xxx""")
+    assert len(result.content) < 300
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("mind", "Name a city."),
+        ("dawdle", "The tool dawdle did not finish in time."),
+        ("stumble", "The tool stumble failed with ZeroDivisionError."),
+    ],
+)
+def test_a_failure_is_told_in_a_sentence(name: str, said: str) -> None:
+    assert call(name) == ToolResult(ok=False, content=said)
+
+
+def test_an_unexpected_failure_is_logged_whole(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.ERROR):
+        call("stumble")
+
+    (record,) = caplog.records
+    assert "run_1-0-0" in record.getMessage()
+    assert record.exc_info is not None
+    assert isinstance(record.exc_info[1], ZeroDivisionError)

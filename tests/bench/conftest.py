@@ -1,0 +1,3 @@
+"""Workshops here too."""
+
+from tests.usecases.conftest import workshop as workshop

@@ -1,0 +1,159 @@
+"""A Pawl server as its clients see it, with a scripted log. Its answers have the shapes of docs/openapi.yaml."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Self
+
+from tests.clients.door import Answer, Door, Json, Request
+
+RUN_ID = "run_01jz0000000000000000000000"
+SECRET = "pawl_" + "5e" * 32
+ENDS = {"run.done": "done", "run.failed": "failed", "run.cancelled": "cancelled"}
+
+
+def problem(status: int, code: str, detail: str, **more: Any) -> Answer:
+    body = {"type": "about:blank", "title": code, "status": status, "code": code, "detail": detail, **more}
+    return Answer(status, body, {"Content-Type": "application/problem+json", "X-Request-Id": "req-7"})
+
+
+def log_of(*told: tuple[str, Json]) -> list[Json]:
+    """A log out of types and data; an event a second."""
+    return [
+        {"seq": seq, "type": type, "at": f"2026-11-30T12:{seq // 60:02}:{seq % 60:02}.000Z", "data": data}
+        for seq, (type, data) in enumerate(told)
+    ]
+
+
+def said(text: str, step: int = 1) -> tuple[str, Json]:
+    return "text.delta", {"step": step, "attempt": 1, "text": text}
+
+
+def replied(text: str, step: int = 1, calls: Sequence[Json] = ()) -> tuple[str, Json]:
+    usage = {"input_tokens": 100, "output_tokens": 20, "estimated": False}
+    return "model.replied", {"step": step, "text": text, "tool_calls": list(calls), "usage": usage, "stop": "stop"}
+
+
+OPENING: tuple[tuple[str, Json], ...] = (
+    ("run.accepted", {"agent": "demo", "text": "Analyse market data"}),
+    ("run.started", {"attempt": 1}),
+    ("step.started", {"step": 1}),
+)
+
+STORY = log_of(
+    *OPENING,
+    said("Markets "),
+    said("rose."),
+    replied("Markets rose."),
+    ("run.done", {"output": {"text": "Markets rose."}}),
+)
+
+
+class FakePawl:
+    """The server. `script` may answer in its place: what it returns goes out, None lets the server speak for itself."""
+
+    def __init__(self, log: Iterable[Json] = (), script: Callable[[Request], Answer | None] | None = None) -> None:
+        self.log = list(log)
+        self.script = script
+        self.asked: list[Request] = []
+        self.page_limit = 100
+        self.next_poll_ms = 0
+        self.runs = [self.run()]
+        self.door = Door(self._handle)
+
+    @property
+    def url(self) -> str:
+        return self.door.url
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.door.shut()
+
+    def status(self) -> str:
+        return ENDS.get(self.log[-1]["type"], "streaming") if self.log else "pending"
+
+    def run(self) -> Json:
+        run = {
+            "run_id": RUN_ID,
+            "agent": "demo",
+            "status": self.status(),
+            "created_at": "2026-11-30T12:00:00.000Z",
+            "first_token_at": None,
+            "ended_at": None,
+            "attempt": 1,
+            "metadata": {"team": "blue"},
+            "budget": {"steps": 50, "seconds": 3600},
+            "waiting_for": None,
+            "last_seq": len(self.log) - 1,
+        }
+        return run | ({"output": {"text": "Markets rose."}} if self.status() == "done" else {})
+
+    def page(self, since: int, *, skip: int = 0) -> Json:
+        """The events after `since`; `skip` leaves out the first ones, which makes a hole."""
+        after = self.log[since + 1 + skip :]
+        events = after[: self.page_limit]
+        full = len(after) > len(events)
+        return {
+            "events": events,
+            "next_since": events[-1]["seq"] if events else since,
+            "has_more": full,
+            "status": None if full else self.status(),
+            "done": not full and self.status() in ENDS.values(),
+            "next_poll_ms": 0 if full else self.next_poll_ms,
+        }
+
+    def _handle(self, request: Request) -> Answer:
+        self.asked.append(request)
+        scripted = self.script(request) if self.script else None
+        return scripted or self._answer(request)
+
+    def _answer(self, request: Request) -> Answer:
+        place = request.path.removeprefix("/v1/").replace(RUN_ID, "RUN").replace(KEY["key_id"], "KEY")
+        routes: dict[str, Callable[[Request], Answer]] = {
+            "POST runs": self._submit,
+            "GET runs": self._list,
+            "GET runs/RUN": lambda _: Answer(200, self.run()),
+            "GET runs/RUN/events": self._events,
+            "POST runs/RUN/cancel": lambda _: Answer(202, {"run_id": RUN_ID, "status": "cancelling"}),
+            "GET agents": lambda _: Answer(200, {"agents": [AGENT]}),
+            "POST keys": lambda _: Answer(201, {**KEY, **request.body, "secret": SECRET}),
+            "GET keys": lambda _: Answer(200, {"keys": [KEY]}),
+            "DELETE keys/KEY": lambda _: Answer(200, {**KEY, "revoked_at": "2026-11-30T13:00:00.000Z"}),
+        }
+        return routes.get(f"{request.method} {place}", _unknown)(request)
+
+    def _submit(self, _request: Request) -> Answer:
+        return Answer(202, {name: self.run()[name] for name in ("run_id", "agent", "status", "created_at")})
+
+    def _list(self, request: Request) -> Answer:
+        at, size = int(request.query.get("next", 0)), int(request.query.get("limit", 20))
+        following = str(at + size) if at + size < len(self.runs) else None
+        return Answer(200, {"runs": self.runs[at : at + size], "next": following})
+
+    def _events(self, request: Request) -> Answer:
+        since = int(request.query["since"])
+        if since >= len(self.log):
+            return problem(400, "since_ahead_of_log", "the cursor is ahead of the log", field="since")
+        return Answer(200, self.page(since))
+
+
+def _unknown(_request: Request) -> Answer:
+    return problem(404, "run_not_found", "there is no such run", request_id="req-7")
+
+
+AGENT: Json = {
+    "name": "demo",
+    "description": "A scripted analyst",
+    "model": "scripted:demo",
+    "tools": ["clock"],
+    "budget": {"steps": 50, "seconds": 3600},
+}
+KEY: Json = {
+    "key_id": "key_1",
+    "name": "laptop",
+    "scopes": ["read", "run"],
+    "created_at": "2026-11-30T12:00:00.000Z",
+    "revoked_at": None,
+}

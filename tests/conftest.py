@@ -1,0 +1,71 @@
+"""One mocked AWS for the whole session, and for each test a table of its own, made of what is deployed.
+
+moto's conditional writes are not atomic between threads: tests interleave by hand.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import pytest
+from moto import mock_aws
+
+from chalicelib.adapters.aws.clients import client
+from chalicelib.adapters.aws.payload_store import S3PayloadStore
+from chalicelib.adapters.aws.retry import Retry
+from chalicelib.adapters.dynamodb.key_store import DynamoKeyStore
+from chalicelib.adapters.dynamodb.run_store import DynamoRunStore
+from chalicelib.ports.payload_store import PayloadStore
+from tests.fresh_table import fresh_table
+from tests.virtual_time import CountedChance, VirtualTime
+
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb import DynamoDBClient
+    from mypy_boto3_s3 import S3Client
+
+REGION = "us-east-1"
+BUCKET = "payloads"
+
+
+@pytest.fixture(scope="session")
+def aws() -> Iterator[None]:
+    """The mocked AWS. Whoever makes a client asks for it first."""
+    with pytest.MonkeyPatch.context() as env, mock_aws():
+        env.setenv("AWS_DEFAULT_REGION", REGION)
+        env.delenv("AWS_ENDPOINT_URL", raising=False)
+        yield
+
+
+@pytest.fixture(scope="session")
+def dynamodb(aws: None) -> DynamoDBClient:
+    return client("dynamodb")
+
+
+@pytest.fixture(scope="session")
+def s3(aws: None) -> S3Client:
+    made = client("s3")
+    made.create_bucket(Bucket=BUCKET)
+    return made
+
+
+@pytest.fixture
+def table(dynamodb: DynamoDBClient) -> Iterator[str]:
+    """The name of an empty table."""
+    with fresh_table(dynamodb) as name:
+        yield name
+
+
+@pytest.fixture
+def payloads(s3: S3Client) -> PayloadStore:
+    return S3PayloadStore(s3, BUCKET, Retry(VirtualTime(), CountedChance()))
+
+
+@pytest.fixture
+def runs(dynamodb: DynamoDBClient, table: str, payloads: PayloadStore) -> DynamoRunStore:
+    return DynamoRunStore(dynamodb, table, payloads=payloads, clock=VirtualTime(), chance=CountedChance())
+
+
+@pytest.fixture
+def api_keys(dynamodb: DynamoDBClient, table: str) -> DynamoKeyStore:
+    return DynamoKeyStore(dynamodb, table, clock=VirtualTime(), chance=CountedChance())

@@ -1,0 +1,118 @@
+"""The local cloud as a process of its own, which can be killed, and started again on its data."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import Self
+
+import httpx
+
+ROOT = Path(__file__).parents[2]
+
+
+class Laptop:
+    """Serves on one port for as long as it lives, however often it is killed.
+
+    At a speed of 3 a lease of 30 s lapses in 10: fast enough for a test, and slow enough for two cores.
+    """
+
+    def __init__(self, folder: Path, model_url: str, *flags: str, speed: int = 3) -> None:
+        self.folder = folder
+        self.speed = speed
+        self.port = _free_port()
+        self.url = f"http://127.0.0.1:{self.port}"
+        self._flags = flags
+        self._env = {
+            **os.environ,
+            "PYTHONPATH": str(ROOT),
+            "PAWL_MODEL_URL": model_url,
+            "PAWL_MODEL_NAME": "test",
+        }
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.kill()
+
+    @property
+    def key(self) -> str:
+        return (self.folder / ".pawl" / "key").read_text().strip()
+
+    def start(self) -> None:
+        """Start it, and wait until it answers."""
+        command = [sys.executable, "-m", "infra.local", "--port", str(self.port), "--data", "data"]
+        speed = ["--speed", str(self.speed), "--quiet", *self._flags]
+        log = (self.folder / "log").open("ab")
+        with log:
+            self._process = subprocess.Popen(
+                [*command, *speed], cwd=self.folder, env=self._env, stdin=subprocess.DEVNULL, stdout=log, stderr=log
+            )
+        await_true(self._answers, seconds=60)
+
+    def kill(self) -> None:
+        """SIGKILL."""
+        assert self._process is not None
+        self._process.kill()
+        self._process.wait()
+
+    def workers(self) -> list[int]:
+        """The processes in which `advance` runs, or waits for its next invocation."""
+        assert self._process is not None
+        return [pid for pid in _children(self._process.pid) if b"app.advance" in _command(pid)]
+
+    def _answers(self) -> bool:
+        assert self._process is not None
+        if self._process.poll() is not None:
+            raise AssertionError(f"the local cloud ended: {(self.folder / 'log').read_text()[-2000:]}")
+        try:
+            return httpx.get(f"{self.url}/healthz", trust_env=False, timeout=2).status_code == 200
+        except httpx.TransportError:
+            return False
+
+
+def await_true(condition: object, seconds: float) -> None:
+    """Wait, in real time, until the condition holds: what is waited for is another process."""
+    assert callable(condition)
+    glance, until = threading.Event(), time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > until:
+            raise AssertionError(f"not within {seconds} s")
+        glance.wait(0.05)
+
+
+def strike(pid: int, number: signal.Signals) -> None:
+    """Send the signal, unless the process has ended by itself."""
+    try:
+        os.kill(pid, number)
+    except ProcessLookupError:
+        return
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def _children(parent: int) -> list[int]:
+    children: list[int] = []
+    for task in Path(f"/proc/{parent}/task").iterdir():
+        children += map(int, (task / "children").read_text().split())
+    return children
+
+
+def _command(pid: int) -> bytes:
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes()
+    except FileNotFoundError:
+        return b""

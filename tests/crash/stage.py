@@ -1,0 +1,199 @@
+"""One run on a stage: workers that can be killed, the executions that call them, a sweeper, and a client who follows.
+
+The executions are played here, state by state as infra/agent_loop.asl.json has them, so that some hundred crashes take
+seconds; the stories with real state machines and real SIGKILLs are in tests/stories.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from chalicelib.adapters.dynamodb.audit import DynamoAudit
+from chalicelib.adapters.dynamodb.run_store import DynamoRunStore
+from chalicelib.adapters.models.scripted import Turn, Unavailable
+from chalicelib.core import doctor
+from chalicelib.core.events import Event, EventType
+from chalicelib.core.run import Status
+from chalicelib.core.tools import Effect
+from chalicelib.ports.model import Model, ModelCall, ModelRequest
+from chalicelib.usecases.await_answer import await_answer
+from chalicelib.usecases.read_events import read_events
+from chalicelib.usecases.route import Next
+from chalicelib.usecases.sweep import sweep
+from tests.crash.killer import Killed, Killer
+from tests.usecases.workshop import RUN_ID, RecordingWorkflow, Tool, Workshop, asks
+from tests.virtual_time import CountedChance, VirtualTime
+
+MARKETS = "The week in three lines. "
+TICKS = 60
+"""Minutes after which a run that has not ended is stuck."""
+
+
+@dataclass(frozen=True)
+class Play:
+    """A reference run, and what is done to it from outside."""
+
+    name: str
+    second: Turn = field(default_factory=lambda: asks("note", text="Noted. "))
+    steps: int = 0
+    cancel_after: float | None = None
+    ends: frozenset[Status] = frozenset({Status.DONE})
+
+    def script(self) -> tuple[Turn, ...]:
+        first = Turn(text=MARKETS, pace=0.9, calls=asks("look", "note", "send").calls)
+        return (first, self.second, Turn(text="All is well.", pace=0.9))
+
+
+PLAYS = (
+    Play("three steps"),
+    Play("a step a slice", steps=1),
+    Play("a wait", second=Turn(text="Noted. ", calls=asks("note").calls, fault=Unavailable(times=3))),
+    Play("a cancel", cancel_after=3.0, ends=frozenset({Status.CANCELLED})),
+)
+
+
+class Stage:
+    """Plays one run to its end, killing its worker once on the way."""
+
+    def __init__(self, play: Play, dynamodb: object, table: str, payloads: object, killer: Killer) -> None:
+        self.play = play
+        self.killer = killer
+        time = VirtualTime()
+        self.calm = self._store(dynamodb, table, payloads, time)
+        self.look = Tool("look", Effect.READ)
+        self.note = Tool("note", Effect.KEYED)
+        self.send = Tool("send", Effect.IRREVERSIBLE)
+        self.audit = DynamoAudit(dynamodb, table, payloads=payloads, clock=time, chance=CountedChance())  # type: ignore[arg-type]
+        self.shop = Workshop(self.calm, time, play.script(), [self.look, self.note, self.send])
+        self.shop.runs = self._store(killer.arm(dynamodb), table, payloads, time)
+        self.model = CountedModel(self.shop.model, self.calm)
+        self.shop.model = self.model
+        self.shop.workflow = ArmedWorkflow(killer=killer)
+        self.client = Client(self.calm, time)
+        killer.each_call = self.client.poll
+        self.tokens = 0
+        if play.cancel_after is not None:
+            self.shop.at(play.cancel_after, self.cancel)
+
+    @staticmethod
+    def _store(client: object, table: str, payloads: object, time: VirtualTime) -> DynamoRunStore:
+        return DynamoRunStore(client, table, payloads=payloads, clock=time, chance=CountedChance())  # type: ignore[arg-type]
+
+    def cancel(self) -> None:
+        """From outside: through a store of its own, which nobody kills."""
+        armed, self.shop.runs = self.shop.runs, self.calm
+        self.shop.cancel()
+        self.shop.runs = armed
+
+    def perform(self) -> None:
+        """Let executions and sweeper go on until the run has ended."""
+        self._execute(1)
+        for _ in range(TICKS):
+            if self.run_status.terminal:
+                break
+            self.shop.time.advance(60)
+            for start in self._tick():
+                self._execute(start)
+        self.client.poll()
+
+    @property
+    def run_status(self) -> Status:
+        found = self.calm.tail(RUN_ID)
+        assert found is not None
+        return found[0].status
+
+    @property
+    def findings(self) -> tuple[doctor.Finding, ...]:
+        """What the doctor has to say."""
+        case = self.audit.case(RUN_ID)
+        assert case is not None
+        return doctor.examine(case, self.shop.time.now())
+
+    @property
+    def log(self) -> list[Event]:
+        return self.calm.log(RUN_ID)[1]
+
+    def _tick(self) -> list[int]:
+        before = len(self.shop.workflow.started)
+        try:
+            sweep(runs=self.shop.runs, workflow=self.shop.workflow, clock=self.shop.time, chance=self.shop.chance)
+        except Killed:
+            return []
+        return [start for _, start in self.shop.workflow.started[before:]]
+
+    def _execute(self, start: int) -> None:
+        """One execution. A killed Lambda ends it, as it does once Step Functions has retried enough."""
+        lap = 0
+        try:
+            while True:
+                route = self.shop.advance(start=start, lap=lap, steps=self.play.steps)
+                lap += 1
+                if route.next is Next.END:
+                    return
+                if route.next is Next.ASK:
+                    self._await_answer(start)
+                self.shop.time.advance(route.seconds)
+        except Killed:
+            return
+
+    def _await_answer(self, start: int) -> None:
+        self.tokens += 1
+        await_answer(RUN_ID, start, f"token-{self.tokens}", runs=self.shop.runs, workflow=self.shop.workflow)
+
+
+@dataclass
+class ArmedWorkflow(RecordingWorkflow):
+    """Its calls are calls to AWS as well."""
+
+    killer: Killer = field(default_factory=Killer)
+
+    def start(self, run_id: str, start: int) -> None:
+        self.killer.call("start_execution", lambda: self.started.append((run_id, start)), {})
+
+    def wake(self, token: str) -> None:
+        self.killer.call("send_task_success", lambda: self.woken.append(token), {})
+
+
+class Client:
+    """Polls with its cursor, as a phone would, and keeps what it was given."""
+
+    def __init__(self, runs: DynamoRunStore, time: VirtualTime) -> None:
+        self._runs = runs
+        self._time = time
+        self.seen: list[Event] = []
+        self.done = False
+
+    def poll(self) -> None:
+        more = True
+        while more and not self.done:
+            cursor = self.seen[-1].seq if self.seen else -1
+            answer = read_events(RUN_ID, cursor, 100, 0, account_id="acme", runs=self._runs, clock=self._time)
+            self.seen += answer.events
+            self.done, more = answer.done, answer.has_more
+
+    @property
+    def text(self) -> str:
+        """What stands on its screen: deltas, less what a reset took back."""
+        shown: dict[int, str] = {}
+        for event in self.seen:
+            if event.type is EventType.TEXT_DELTA:
+                shown[event.seq] = event.data["text"]
+            elif event.type is EventType.STEP_RESET:
+                shown = {seq: text for seq, text in shown.items() if seq < event.data["from_seq"]}
+        return "".join(shown.values())
+
+
+class CountedModel:
+    """A model that notes which calls were made, and whether their step had its reply already."""
+
+    def __init__(self, model: Model, runs: DynamoRunStore) -> None:
+        self._model = model
+        self._runs = runs
+        self.calls: list[int] = []
+        self.repeated: list[int] = []
+
+    def call(self, request: ModelRequest) -> ModelCall:
+        replied = [event.data["step"] for event in self._runs.log(RUN_ID)[1] if event.type is EventType.MODEL_REPLIED]
+        self.calls.append(request.step)
+        self.repeated += [request.step] if request.step in replied else []
+        return self._model.call(request)

@@ -1,0 +1,112 @@
+"""The template: whole, clean, and in step with what it names."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from chalicelib.adapters.dynamodb import keys
+from infra import edge, table
+from infra.build import BUILD, Built, for_moto, lint
+from infra.package import ROOT
+from infra.template import FUNCTIONS, LOOP_ARN, merge_template
+
+POLICIES = ROOT / ".chalice" / "policies"
+
+
+def test_cfn_lint_finds_nothing_before_sam_and_after_it(built: Built) -> None:
+    assert lint(BUILD / "sam.json", BUILD / "template.json") == ""
+
+
+def test_cfn_lint_would_find_a_reference_to_nothing(built: Built, tmp_path: Path) -> None:
+    broken = {**built.template, "Outputs": {"Nothing": {"Value": {"Ref": "Nothing"}}}}
+    (tmp_path / "broken.json").write_text(json.dumps(broken))
+
+    assert "'Nothing' is not one of" in lint(tmp_path / "broken.json")
+
+
+def test_every_resource_has_a_type(built: Built) -> None:
+    for template in (built.template, built.transformed):
+        assert [name for name, each in template["Resources"].items() if "Type" not in each] == []
+
+
+def test_only_the_gateway_and_the_edge_are_left_out_for_moto(built: Built) -> None:
+    optional = {name for name, each in built.transformed["Resources"].items() if "Condition" in each}
+    gone = built.transformed["Resources"].keys() - for_moto(built.transformed)["Resources"].keys() - optional
+
+    assert all(name.startswith(edge.NAME) for name in optional)
+    types = {built.transformed["Resources"][name]["Type"].split("::")[1] for name in gone}
+    permissions = {name for name in gone if name.endswith("Permission")}
+    assert types == {"ApiGateway", "Lambda"}
+    assert permissions == {"APIHandlerInvokePermission", "ApiAuthInvokePermission"}
+    assert all(name.startswith("RestAPI") for name in gone - permissions)
+
+
+def test_the_keys_and_indexes_of_the_schema_are_the_table_s() -> None:
+    properties = table.properties()
+
+    def schema(of: dict[str, Any]) -> tuple[str, ...]:
+        return tuple(key["AttributeName"] for key in of["KeySchema"])
+
+    assert schema(properties) == (keys.PK, keys.SK)
+    assert {each["IndexName"]: schema(each) for each in properties["GlobalSecondaryIndexes"]} == {
+        keys.BY_ACCOUNT: (keys.ACCOUNT_PK, keys.ACCOUNT_SK),
+        keys.BY_DUE: (keys.DUE_PK, keys.DUE_SK),
+    }
+    assert properties["TimeToLiveSpecification"]["AttributeName"] == keys.TTL
+
+
+def test_policies_read_indexes_that_the_table_has() -> None:
+    named = {
+        word.rpartition("/index/")[2]
+        for path in POLICIES.iterdir()
+        for word in path.read_text().split('"')
+        if "/index/" in word
+    }
+
+    assert named == {keys.BY_ACCOUNT, keys.BY_DUE}
+
+
+@pytest.mark.parametrize("name", [*FUNCTIONS.values()])
+def test_a_function_writes_to_its_own_log_only(name: str) -> None:
+    statements = json.loads((POLICIES / f"{name}.json").read_text())["Statement"]
+
+    [logs] = [each for each in statements if each["Action"][0].startswith("logs:")]
+    assert logs["Resource"]["Fn::Sub"].endswith(f":log-group:/aws/lambda/pawl-${{Stage}}-{name}:*")
+
+
+@pytest.mark.parametrize("path", [*POLICIES.iterdir()], ids=lambda path: path.stem)
+def test_no_policy_reaches_for_everything(path: Path) -> None:
+    for statement in json.loads(path.read_text())["Statement"]:
+        assert not [action for action in statement["Action"] if "*" in action]
+        assert statement["Resource"] != "*"
+
+
+def test_policies_and_environment_name_the_same_state_machine() -> None:
+    for path in POLICIES.iterdir():
+        for statement in json.loads(path.read_text())["Statement"]:
+            if statement["Sid"] == "Loop":
+                assert statement["Resource"] == {"Fn::Sub": LOOP_ARN}
+
+
+def test_the_stage_is_the_default_of_a_parameter_and_nothing_else() -> None:
+    dev, prod = merge_template("dev"), merge_template("prod")
+
+    assert prod["Parameters"].pop("Stage")["Default"] == "prod"
+    assert dev["Parameters"].pop("Stage")["Default"] == "dev"
+    assert dev == prod
+
+
+@pytest.mark.parametrize("resource", ["RunsTable", "PayloadBucket"])
+def test_what_runs_have_written_outlives_the_stack(resource: str, built: Built) -> None:
+    assert built.transformed["Resources"][resource]["DeletionPolicy"] == "Retain"
+
+
+def test_nobody_outside_reaches_the_payloads() -> None:
+    bucket = merge_template("dev")["Resources"]["PayloadBucket"]["Properties"]
+
+    assert set(bucket["PublicAccessBlockConfiguration"].values()) == {True}
+    assert bucket["BucketEncryption"]["ServerSideEncryptionConfiguration"]

@@ -1,0 +1,26 @@
+"""Every rule is needed: without it the search finds how a promise is broken. `-s` prints the stories."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from tests.model.explore import Search
+from tests.model.table import Rules
+from tests.model.variants import VARIANTS, Variant
+
+AT_MOST = 10_000
+"""States; the shortest story of each rule is found long before."""
+
+
+@pytest.mark.parametrize("variant", VARIANTS, ids=lambda variant: variant.without)
+def test_without_it_a_promise_is_broken(variant: Variant, monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as patch:
+        variant.patch(patch)
+        searched = Search(variant.scenario, AT_MOST).run()
+    print(f"\nWithout {variant.without}:\n{searched.flaw}")
+    assert searched.flaw is not None
+    assert variant.breaks in searched.flaw.broken
+    as_it_is = replace(variant.scenario, rules=Rules())
+    assert Search(as_it_is, searched.states).run().flaw is None, "with the rule in its place, nothing breaks as near"

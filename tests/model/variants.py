@@ -1,0 +1,264 @@
+"""The protocol with one rule taken out, for each rule: what goes wrong then is what the rule is for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from datetime import timedelta
+
+import pytest
+
+from chalicelib.core import cancelling, decide, lease, settle
+from chalicelib.core.change import NOBODY_HOLDS_IT
+from chalicelib.core.fence import Verdict
+from chalicelib.core.tools import Effect
+from chalicelib.usecases import abandon, cancel, confirm, sweep
+from tests.model import patches
+from tests.model import scenarios as worlds
+from tests.model.state import Faults, Scenario
+from tests.model.table import Rules
+
+Patch = pytest.MonkeyPatch
+
+
+@dataclass(frozen=True)
+class Variant:
+    """`without` names the rule that is taken out, `breaks` how the shortest trace ends."""
+
+    without: str
+    scenario: Scenario
+    breaks: str
+    patch: Callable[[Patch], None] = lambda patch: None
+
+
+def _world(scenario: Scenario, rules: Rules | None = None, **faults: int) -> Scenario:
+    return replace(scenario, faults=Faults(**faults), rules=rules or Rules())
+
+
+VARIANTS = (
+    # Section 2: one log, and the log is the lock.
+    Variant(
+        "the condition of an append",
+        _world(worlds.TWIN, Rules(absent=False), ticks=1, twins=1),
+        "overwrites the event",
+    ),
+    Variant(
+        "the write id",
+        replace(_world(worlds.PAYMENT, Rules(own_write="nothing"), lost=1), sure=True),
+        "nobody knows how a call ended, though nobody died",
+    ),
+    Variant(
+        "the write id, with the attempt in its place",
+        _world(worlds.TWIN, Rules(own_write="attempt"), twins=1),
+        "a writer takes another's event for its own",
+    ),
+    Variant(
+        "the one transaction of status and event",
+        _world(worlds.TWIN, Rules(one_transaction=False)),
+        "the run is running, its log tells pending",
+    ),
+    Variant(
+        "deciding again after a collision",
+        _world(worlds.TWIN, cancels=1),
+        "after run.cancelling",
+        patches.begin_as_tell,
+    ),
+    Variant(
+        "taking in what stands there",
+        _world(worlds.PAYMENT, cancels=1),
+        "after run.cancelling",
+        patches.counted_unread,
+    ),
+    Variant(
+        "stopping at another attempt's event",
+        _world(worlds.TWIN, ticks=1, twins=1),
+        "after attempt 2 has taken over",
+        patches.overlook(Verdict.FENCED),
+    ),
+    Variant(
+        "stopping at the end",
+        _world(worlds.STREAM, ticks=1, cancels=1),
+        "something follows the end of the log",
+        patches.overlook(Verdict.ENDED),
+    ),
+    Variant(
+        "step.reset",
+        _world(worlds.TWIN, crashes=1),
+        "clients have the text 'aa', the replies say 'a'",
+        patches.reset_unwritten,
+    ),
+    Variant(
+        "another step for a message that came late",
+        _world(worlds.MESSAGE, says=1),
+        "done over a message that the model has not seen",
+        lambda patch: patch.setattr(decide, "_unanswered", patches.no),
+    ),
+    Variant(
+        "the fold up to step.started and not beyond",
+        _world(worlds.MESSAGE, says=1, crashes=1),
+        "a model is shown more than its step began with",
+        patches.shown_all,
+    ),
+    # Section 3: the run's states.
+    Variant(
+        "run.cancelling before run.cancelled",
+        _world(worlds.TWIN, cancels=1),
+        "run.cancelled ends a run under its live worker",
+        patches.cancelled_at_once,
+    ),
+    Variant(
+        "the reply that is owed to the log",
+        _world(worlds.STREAM, cancels=1),
+        "clients have the text 'a', the replies say ''",
+        lambda patch: patch.setattr(settle, "owed", patches.nothing),
+    ),
+    Variant(
+        "one transaction for the owed reply and the end",
+        _world(worlds.STREAM, ticks=1, cancels=1),
+        "clients have the text",
+        patches.owed_by_itself,
+    ),
+    Variant(
+        "the list of unsettled calls",
+        _world(worlds.PAYMENT, ticks=1, crashes=1, cancels=1),
+        "the end does not name the calls whose outcome nobody knows",
+        lambda patch: patch.setattr(cancelling, "unsettled", patches.none_unsettled),
+    ),
+    # Section 4: who does the work.
+    Variant(
+        "the lease",
+        _world(worlds.TWIN, twins=1),
+        "taken out of a live worker's hands",
+        lambda patch: patch.setattr(lease, "may_take", patches.unheld),
+    ),
+    Variant(
+        "the lease among the conditions of a taking",
+        _world(worlds.TWIN, ticks=1, twins=1),
+        "taken out of a live worker's hands",
+        patches.unguarded(lease),
+    ),
+    Variant(
+        "the lease among the conditions of confirming for another",
+        _world(worlds.STREAM, ticks=1, cancels=1),
+        "run.cancelled ends a run under its live worker",
+        patches.unguarded(confirm),
+    ),
+    Variant(
+        "the lease that a renewal must find",
+        _world(worlds.NETWORK, Rules(lease_present=False), ticks=1, delayed=1),
+        "has a lease",
+    ),
+    Variant(
+        "an attempt of its own for every hold",
+        _world(worlds.SLICES, delayed=1),
+        "a late write of an earlier hold takes the lease of a later one",
+        patches.same_attempt,
+    ),
+    Variant(
+        "the due time of a run between two slices",
+        _world(worlds.SLICES),
+        "never due",
+        patches.handed_back_not_due,
+    ),
+    Variant(
+        "the start that Advance compares",
+        _world(worlds.RESTARTED, sweeps=1),
+        "the world never comes to rest",
+        patches.any_start,
+    ),
+    Variant(
+        "the count of starts",
+        _world(worlds.TWIN, crashes=1),
+        "for ever",
+        patches.start_uncounted,
+    ),
+    Variant(
+        "the sweeper's new starts",
+        _world(worlds.TWIN, crashes=1),
+        "for ever",
+        lambda patch: patch.setattr(sweep, "restart", patches.no),
+    ),
+    Variant(
+        "the sweeper's confirming",
+        _world(worlds.TWIN, crashes=1, cancels=1),
+        "the run is cancelling for ever",
+        lambda patch: patch.setattr(sweep, "confirm", patches.no),
+    ),
+    Variant(
+        "the start among the conditions of Abandon",
+        _world(worlds.ABANDONED, bugs=1, sweeps=1),
+        "a stale execution fails a run that has a newer one",
+        patches.unguarded(abandon, NOBODY_HOLDS_IT, "_STILL_ITS_OWN"),
+    ),
+    Variant(
+        "the live lease that Abandon looks for",
+        _world(worlds.ABANDONED, bugs=1, twins=1),
+        "run.failed ends a run under its live worker",
+        lambda patch: patch.setattr(lease, "held", patches.no),
+    ),
+    Variant(
+        "the count of lapsed holds",
+        _world(worlds.POISON),
+        "the world never comes to rest",
+        lambda patch: patch.setattr(decide, "lapses", lambda log: 0),
+    ),
+    Variant(
+        "the strong read of the token after the answer",
+        _world(worlds.WOKEN, says=1),
+        "for ever",
+        patches.token_read_first,
+    ),
+    Variant(
+        "the wait without an answer, for a token to be kept",
+        _world(worlds.WOKEN, Rules(no_answer_yet=False), says=1),
+        "for ever",
+    ),
+    Variant(
+        "the start among the conditions of keeping a token",
+        _world(worlds.RESTARTED, Rules(same_start=False), says=1, sweeps=1),
+        "for ever",
+    ),
+    Variant(
+        "the wake-up of a cancelled wait",
+        _world(worlds.UNWAITED, cancels=1),
+        "for ever (execution 1 asks)",
+        lambda patch: patch.setattr(cancel._Canceller, "_wake", patches.nothing),
+    ),
+    Variant(
+        "the due time of an answered wait",
+        _world(worlds.WAIT, says=1),
+        "never due",
+        patches.answer_not_due,
+    ),
+    # Section 5: exactly what was promised, once.
+    Variant(
+        "tool.started before the effect",
+        _world(worlds.PAYMENT),
+        "before tool.started stands in the log",
+        patches.effect_first,
+    ),
+    Variant(
+        "the irreversible call that is never made again",
+        _world(worlds.PAYMENT, ticks=1, crashes=1),
+        "an irreversible call is started twice",
+        lambda patch: patch.setattr(Effect, "repeatable", property(lambda effect: True)),
+    ),
+    Variant(
+        "the look at deadline and lease right before the effect",
+        _world(worlds.PAYMENT, ticks=1, twins=1),
+        "a tool has its effect after its outcome was written down",
+        patches.no_look_before_the_effect,
+    ),
+    Variant(
+        "the wait for a dead worker's deadline",
+        _world(worlds.LAGGING, ticks=1, sweeps=1),
+        "a tool has its effect after its outcome was written down",
+        lambda patch: patch.setattr(decide, "_safe_from", patches.nothing),
+    ),
+    Variant(
+        "the margin for a clock that is behind",
+        _world(worlds.LAGGING, ticks=1, sweeps=1),
+        "a tool has its effect after its outcome was written down",
+        lambda patch: patch.setattr(decide, "MARGIN", timedelta()),
+    ),
+)

@@ -1,0 +1,95 @@
+"""The world that the environment describes."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+
+import boto3
+import pytest
+
+from chalicelib import bootstrap
+from chalicelib.adapters.models.openai import OpenAIModel
+from chalicelib.bootstrap import World
+from chalicelib.config import Config
+from chalicelib.core.change import record
+from chalicelib.core.events import EventType
+from tests.builders import RUN_ID, a_key, a_run, a_stamp, accepted
+from tests.conftest import BUCKET
+
+SETTINGS = {"PAWL_BUCKET": BUCKET, "PAWL_STATE_MACHINE_ARN": "arn"}
+
+
+@pytest.fixture
+def world(aws: None, s3: object, table: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
+    """The world of an environment that names the mocked AWS."""
+    for name in [name for name in os.environ if name.startswith("PAWL_")]:
+        monkeypatch.delenv(name)
+    for name, value in (SETTINGS | {"PAWL_TABLE": table}).items():
+        monkeypatch.setenv(name, value)
+    bootstrap.world.cache_clear()
+    yield bootstrap.world()
+    bootstrap.world.cache_clear()
+
+
+def test_there_is_one_world_a_process(world: World) -> None:
+    assert bootstrap.world() is world
+
+
+def test_runs_and_keys_are_kept_in_the_table_that_the_environment_names(world: World) -> None:
+    world.runs.create(a_run(), accepted(), None)
+    world.keys.add(a_key())
+
+    assert world.runs.tail(RUN_ID) is not None
+    assert world.keys.find(a_key().digest) == a_key()
+
+
+def test_a_large_payload_goes_to_the_bucket_that_the_environment_names(world: World) -> None:
+    world.runs.create(a_run(), accepted(), None)
+    large = record(EventType.TOOL_FINISHED, {"content": "x" * 40_000}, tail=0, stamp=a_stamp(1))
+
+    world.runs.append(a_run(), large)
+
+    _, log = world.runs.log(RUN_ID)
+    assert log[1].data == large.data
+
+
+def test_without_a_provider_there_are_the_scripted_agents_only(world: World) -> None:
+    assert [agent.name for agent in world.agents.all()] == ["demo"]
+    assert all(world.toolbox.specs(agent.tools) for agent in world.agents.all())
+
+
+def a_world_with_a_model(**settings: str) -> World:
+    return World(
+        Config(
+            table="table",
+            bucket="bucket",
+            state_machine_arn="arn",
+            model_url="https://models.example/v1",
+            model_name="small",
+            **settings,  # type: ignore[arg-type]
+        )
+    )
+
+
+def test_with_a_provider_there_is_an_agent_for_its_model() -> None:
+    world = a_world_with_a_model()
+
+    assert [agent.model for agent in world.agents.all() if agent.name == "chat"] == ["openai:small"]
+
+
+def test_the_providers_key_comes_itself_or_out_of_the_parameter_store(
+    aws: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    keys = []
+    monkeypatch.setattr(OpenAIModel, "__init__", lambda self, url, key=None: keys.append(key))
+    boto3.client("ssm").put_parameter(Name="/pawl/key", Value="kept", Type="SecureString")
+
+    for world in (
+        a_world_with_a_model(),
+        a_world_with_a_model(model_key="given"),
+        a_world_with_a_model(model_key_parameter="/pawl/key"),
+    ):
+        assert world.model is world.model
+
+    assert keys == [None, "given", "kept"]

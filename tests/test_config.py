@@ -1,0 +1,78 @@
+"""Settings are read once, and a wrong one is named."""
+
+from __future__ import annotations
+
+import pytest
+
+from chalicelib.config import Config, InvalidSetting
+
+LEAST = {"PAWL_TABLE": "table", "PAWL_BUCKET": "bucket", "PAWL_STATE_MACHINE_ARN": "arn"}
+
+
+def test_the_least_that_must_be_set_is_enough() -> None:
+    assert Config.from_env(LEAST) == Config(table="table", bucket="bucket", state_machine_arn="arn")
+
+
+def test_every_setting_is_read() -> None:
+    env = LEAST | {
+        "STEPS_PER_SLICE": "3",
+        "PAWL_STREAM_SECONDS": "840",
+        "PAWL_EDGE_PORT": "9000",
+        "RETENTION_HOURS": "48",
+        "REPLAY_CAP": "500",
+        "PAWL_MODEL_URL": "https://models.example/v1",
+        "PAWL_MODEL_NAME": "small",
+        "PAWL_MODEL_KEY": "secret",
+        "PAWL_MODEL_KEY_PARAMETER": "/pawl/key",
+    }
+
+    assert Config.from_env(env) == Config(
+        table="table",
+        bucket="bucket",
+        state_machine_arn="arn",
+        steps_per_slice=3,
+        stream_seconds=840,
+        edge_port=9000,
+        retention_hours=48,
+        replay_cap=500,
+        model_url="https://models.example/v1",
+        model_name="small",
+        model_key="secret",
+        model_key_parameter="/pawl/key",
+    )
+
+
+def test_an_empty_variable_is_one_that_is_not_set() -> None:
+    optional = ("PAWL_MODEL_URL", "PAWL_MODEL_NAME", "PAWL_MODEL_KEY_PARAMETER", "STEPS_PER_SLICE", "REPLAY_CAP")
+
+    assert Config.from_env(LEAST | dict.fromkeys(optional, "")) == Config.from_env(LEAST)
+
+
+@pytest.mark.parametrize("name", [*LEAST])
+def test_what_must_be_set_is_missed_by_name(name: str) -> None:
+    with pytest.raises(InvalidSetting, match=name):
+        Config.from_env(LEAST | {name: ""})
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("STEPS_PER_SLICE", "-1"),
+        ("STEPS_PER_SLICE", "many"),
+        ("STEPS_PER_SLICE", "1.5"),
+        ("STEPS_PER_SLICE", "\u0663"),
+        ("RETENTION_HOURS", "0"),
+        ("REPLAY_CAP", "all"),
+        ("PAWL_STREAM_SECONDS", "-1"),
+        ("PAWL_EDGE_PORT", "0"),
+        ("PAWL_MODEL_URL", "models.example"),
+    ],
+)
+def test_a_setting_that_cannot_be_meant_is_refused_by_name(name: str, value: str) -> None:
+    with pytest.raises(InvalidSetting, match=name):
+        Config.from_env(LEAST | {name: value})
+
+
+def test_a_provider_without_a_model_is_refused() -> None:
+    with pytest.raises(InvalidSetting, match="PAWL_MODEL_NAME"):
+        Config.from_env(LEAST | {"PAWL_MODEL_URL": "https://models.example/v1"})

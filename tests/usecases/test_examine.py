@@ -1,0 +1,372 @@
+"""The doctor: every kind of finding is tripped by something that lies wrong in the table, and sound runs by nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from chalicelib.adapters.dynamodb import items, keys
+from chalicelib.core import snapshot
+from chalicelib.core.doctor import OVERDUE, Case, Code, Finding
+from chalicelib.core.events import Event
+from chalicelib.core.run import Run, Status
+from chalicelib.ports.audit import Audit
+from chalicelib.ports.payload_store import PayloadStore
+from chalicelib.usecases.archive import archive_old
+from chalicelib.usecases.examine import TO_END, examine
+from tests.builders import RUN_ID, run_id
+from tests.core.a_log import NOON, a_log, a_started_log
+from tests.shelf import A_DAY, Shelf, the_run, the_words
+from tests.usecases.workshop import RecordingWorkflow, Tool, Workshop, asks
+from tests.virtual_time import CountedChance, VirtualTime
+
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb import DynamoDBClient
+
+LOG = the_words().done().events
+UNFINISHED = the_words().events
+ARCHIVE = snapshot.fold(RUN_ID, LOG)
+
+
+class OtherChance(CountedChance):
+    """Gives no write id that stands in a log of `a_log`."""
+
+    def write_id(self) -> str:
+        return f"doctor-{super().write_id()}"
+
+
+@dataclass
+class Practice:
+    """A doctor, and the table that is to be looked at."""
+
+    shelf: Shelf
+    workflow: RecordingWorkflow = field(default_factory=RecordingWorkflow)
+    account_id: str = "acme"
+    audit: Audit | None = None
+
+    def findings(self, *, repair: bool = False) -> list[Finding]:
+        """Page by page to the end, two runs a page."""
+        found: list[Finding] = []
+        place: str | None = None
+        while True:
+            page = examine(
+                account_id=self.account_id,
+                repair=repair,
+                limit=2,
+                next=place,
+                runs=self.shelf.runs,
+                audit=self.audit or self.shelf.audit,
+                workflow=self.workflow,
+                clock=self.shelf.time,
+                chance=OtherChance(),
+            )
+            found += page.findings
+            place = page.next
+            if place is None:
+                return found
+
+    @property
+    def codes(self) -> set[Code]:
+        return {finding.code for finding in self.findings()}
+
+
+@pytest.fixture
+def practice(dynamodb: DynamoDBClient, table: str, payloads: PayloadStore) -> Practice:
+    return Practice(Shelf(dynamodb, table, payloads, VirtualTime(NOON + timedelta(minutes=1))))
+
+
+def test_sound_runs_have_no_findings(practice: Practice) -> None:
+    logs = [a_log().accepted(), a_started_log().step().delta("Hi"), a_started_log().waiting(), the_words().done()]
+    for number, words in enumerate(logs):
+        practice.shelf.put(the_run(words.events, run_id=run_id(number)), words.events)
+
+    assert practice.findings() == []
+
+
+def test_nor_has_one_that_is_being_archived_or_is_it(practice: Practice) -> None:
+    for number, left in enumerate([LOG, LOG[5:], LOG[-1:], []]):
+        practice.shelf.put(the_run(LOG, run_id=run_id(number)), left, ARCHIVE)
+    archived = the_run(LOG, run_id=run_id(9), archived_at=NOON)
+    practice.shelf.put(archived, [], ARCHIVE)
+
+    assert practice.findings() == []
+
+
+def test_a_run_that_workers_brought_to_its_end_is_sound_before_and_after_its_archive(
+    dynamodb: DynamoDBClient, table: str, payloads: PayloadStore
+) -> None:
+    time = VirtualTime()
+    shelf = Shelf(dynamodb, table, payloads, time)
+    shop = Workshop(shelf.runs, time, (asks("look", text="I look. "), asks(text="All is well.")), [Tool()])
+    shop.advance(steps=1)
+    shop.advance()
+    assert shop.run.status is Status.DONE
+    practice = Practice(shelf)
+    assert practice.findings() == []
+
+    time.advance((A_DAY + timedelta(minutes=1)).total_seconds())
+    archive_old(runs=shelf.runs, archives=shelf.archives, clock=time, keep_for=A_DAY)
+
+    assert shop.run.archived_at
+    assert practice.findings() == []
+
+
+def at(seq: int, log: Sequence[Event] = LOG, **changed: Any) -> list[Event]:
+    """The log with one event changed."""
+    return [replace(event, **changed) if event.seq == seq else event for event in log]
+
+
+BROKEN_LOGS = {
+    Code.START_MISSING: LOG[1:],
+    Code.HOLE: [*LOG[:4], *LOG[5:]],
+    Code.DOUBLE: at(9, write_id=LOG[8].write_id),
+    Code.TWO_ENDS: the_words().done().done().events,
+    Code.END_NOT_LAST: the_words().done().message().events,
+    Code.STATUS_DIFFERS: LOG[:-1],
+    Code.ATTEMPT_FALLS: at(9, attempt=1),
+    Code.ATTEMPT_DIFFERS: at(LOG[-1].seq, attempt=3),
+    Code.TEXT_DIFFERS: at(7, data={"step": 1, "attempt": 2, "text": "HEL"}),
+    Code.SETTLED_TWICE: a_started_log().step().said("", "look").tool_began().tool_ended().tool_lost().done().events,
+    Code.STARTED_TWICE: (
+        a_started_log().step().said("", "look").tool_began(effect="irreversible").tool_began(effect="irreversible")
+    )
+    .tool_ended()
+    .done()
+    .events,
+}
+
+
+@pytest.mark.parametrize("code", BROKEN_LOGS)
+def test_a_log_that_no_rule_allows_is_found_for_what_it_is(code: Code, practice: Practice) -> None:
+    log = BROKEN_LOGS[code]
+    attempt = 2 if code is Code.ATTEMPT_DIFFERS else max(event.attempt for event in log)
+    practice.shelf.put(the_run(LOG, attempt=attempt), log)
+
+    assert practice.codes == {code}
+
+
+def set_on_run(shelf: Shelf, **attributes: Any) -> None:
+    shelf.mark(keys.run(RUN_ID), **attributes)
+
+
+def in_the_index(pk: str) -> dict[str, Any]:
+    return {keys.DUE_PK: items.text(pk), keys.DUE_SK: items.text(keys.due_sk(NOON, RUN_ID))}
+
+
+def lease_left(shelf: Shelf) -> None:
+    set_on_run(shelf, lease_until=items.moment(NOON))
+
+
+def unlisted(shelf: Shelf) -> None:
+    set_on_run(shelf, **{keys.DUE_PK: None, keys.DUE_SK: None})
+
+
+def listed_as_unfinished(shelf: Shelf) -> None:
+    set_on_run(shelf, **in_the_index(keys.due_shard(RUN_ID)))
+
+
+def expiring(shelf: Shelf) -> None:
+    shelf.mark(keys.event(RUN_ID, 3), **{keys.TTL: items.number(1)})
+
+
+def payloads_deleted(shelf: Shelf) -> None:
+    shelf.archives.delete_payloads(RUN_ID)
+
+
+def archived_without_archive(shelf: Shelf) -> None:
+    set_on_run(shelf, archived_at=items.moment(NOON), **{keys.DUE_PK: None, keys.DUE_SK: None})
+
+
+def archive_of_less(shelf: Shelf) -> None:
+    shelf.archives.keep(the_run(LOG), snapshot.fold(RUN_ID, LOG[:-1]))
+
+
+def archived_with_events_left(shelf: Shelf) -> None:
+    shelf.archives.keep(the_run(LOG), ARCHIVE)
+    shelf.archives.close(the_run(LOG), NOON)
+
+
+@pytest.mark.parametrize(
+    ("breaks", "code"),
+    [
+        (lease_left, Code.HELD_AFTER_END),
+        (unlisted, Code.NOT_LISTED),
+        (listed_as_unfinished, Code.LISTED_WRONGLY),
+        (expiring, Code.EXPIRES),
+        (payloads_deleted, Code.PAYLOAD_MISSING),
+        (archived_without_archive, Code.ARCHIVE_MISSING),
+        (archive_of_less, Code.ARCHIVE_DIFFERS),
+        (archived_with_events_left, Code.EVENTS_LEFT),
+    ],
+)
+def test_what_is_kept_wrongly_of_an_ended_run_is_found(
+    breaks: Callable[[Shelf], None], code: Code, practice: Practice
+) -> None:
+    practice.shelf.put(the_run(LOG), LOG)
+    assert practice.findings() == []
+
+    breaks(practice.shelf)
+
+    assert code in practice.codes
+
+
+def test_an_archive_that_says_otherwise_than_its_run_is_found(practice: Practice) -> None:
+    practice.shelf.put(the_run(LOG, status=Status.FAILED, archived_at=NOON), [], ARCHIVE)
+
+    assert practice.codes == {Code.STATUS_DIFFERS}
+
+
+def test_an_unfinished_run_that_nothing_will_ever_look_at_is_found(practice: Practice) -> None:
+    practice.shelf.put(the_run(UNFINISHED, due_at=None), UNFINISHED)
+
+    assert practice.codes == {Code.NOT_LISTED}
+
+
+def test_an_unfinished_run_without_the_time_at_which_it_is_due_is_found(practice: Practice) -> None:
+    practice.shelf.put(the_run(UNFINISHED), UNFINISHED)
+    set_on_run(practice.shelf, due_at=None)
+
+    assert practice.codes == {Code.NOT_LISTED}
+
+
+def test_an_unfinished_run_among_the_old_ones_is_found(practice: Practice) -> None:
+    practice.shelf.put(the_run(UNFINISHED), UNFINISHED)
+    set_on_run(practice.shelf, **in_the_index(keys.old_shard(RUN_ID)))
+
+    assert practice.codes == {Code.LISTED_WRONGLY}
+
+
+def overdue(practice: Practice, **fields: Any) -> Run:
+    due_at = practice.shelf.time.now() - OVERDUE - timedelta(seconds=1)
+    return practice.shelf.put(the_run(UNFINISHED, due_at=due_at, **fields), UNFINISHED)
+
+
+def test_a_run_that_the_sweeper_never_came_to_is_found(practice: Practice) -> None:
+    overdue(practice)
+
+    assert practice.codes == {Code.OVERDUE}
+
+
+def test_a_held_run_is_not_overdue(practice: Practice) -> None:
+    overdue(practice, lease_until=practice.shelf.time.now() + timedelta(seconds=1))
+
+    assert practice.findings() == []
+
+
+def test_an_execution_that_outlives_its_run_is_found(practice: Practice) -> None:
+    practice.shelf.put(the_run(LOG), LOG)
+    practice.workflow.started = [(RUN_ID, 1)]
+    assert practice.findings() == []
+
+    practice.shelf.time.advance(TO_END.total_seconds())
+
+    [finding] = practice.findings()
+    assert (finding.run_id, finding.code) == (RUN_ID, Code.ORPHAN)
+
+
+def test_the_executions_of_unfinished_and_unknown_runs_are_none_of_its_business(practice: Practice) -> None:
+    practice.shelf.put(the_run(UNFINISHED), UNFINISHED)
+    practice.workflow.started = [(RUN_ID, 1), (run_id(5), 1), (run_id(6), 1)]
+    practice.shelf.time.advance(TO_END.total_seconds())
+
+    assert practice.findings() == []
+
+
+def test_another_account_s_runs_are_not_looked_at(practice: Practice) -> None:
+    practice.shelf.put(the_run(LOG), LOG[1:])
+    practice.workflow.started = [(RUN_ID, 1)]
+    practice.shelf.time.advance(TO_END.total_seconds())
+    practice.account_id = "else"
+
+    assert practice.findings() == []
+
+
+@dataclass
+class Hasty:
+    """An audit that read one page of the log before a write and the next one after it."""
+
+    audit: Audit
+    first: Case | None
+
+    def case(self, run_id: str) -> Case | None:
+        torn, self.first = self.first, None
+        return torn or self.audit.case(run_id)
+
+    def relist(self, run: Run) -> bool:
+        return self.audit.relist(run)
+
+
+def test_what_a_second_look_does_not_confirm_is_no_finding(practice: Practice) -> None:
+    practice.shelf.put(the_run(LOG), LOG)
+    torn = practice.shelf.audit.case(RUN_ID)
+    assert torn is not None
+    practice.audit = Hasty(practice.shelf.audit, replace(torn, events=torn.events[:-1]))
+
+    assert practice.findings() == []
+
+
+def test_repair_lists_an_ended_run_where_the_archiver_finds_it(practice: Practice) -> None:
+    practice.shelf.put(the_run(LOG), LOG)
+    unlisted(practice.shelf)
+
+    assert [(f.code, f.repaired) for f in practice.findings(repair=True)] == [(Code.NOT_LISTED, True)]
+
+    assert practice.findings() == []
+    assert [run.run_id for run in practice.shelf.archives.old(NOON + A_DAY, 10)] == [RUN_ID]
+
+
+def test_repair_starts_a_run_that_was_forgotten(practice: Practice) -> None:
+    practice.shelf.put(the_run(UNFINISHED, due_at=None, start=4), UNFINISHED)
+
+    assert [finding.repaired for finding in practice.findings(repair=True)] == [True]
+
+    assert practice.workflow.started == [(RUN_ID, 5)]
+    assert practice.findings() == []
+
+
+def test_repair_confirms_a_cancel_that_nobody_confirmed(practice: Practice) -> None:
+    log = the_words().cancelling().events
+    practice.shelf.put(the_run(log, due_at=None), log)
+
+    assert [finding.repaired for finding in practice.findings(repair=True)] == [True]
+
+    assert practice.shelf.run(RUN_ID).status is Status.CANCELLED
+    assert practice.findings() == []
+
+
+def test_repair_leaves_a_run_to_its_holder(practice: Practice) -> None:
+    until = practice.shelf.time.now() + timedelta(seconds=10)
+    practice.shelf.put(the_run(UNFINISHED, due_at=None, lease_until=until), UNFINISHED)
+
+    assert [finding.repaired for finding in practice.findings(repair=True)] == [False]
+    assert practice.workflow.started == []
+
+
+def test_repair_wakes_an_execution_that_waits_for_an_ended_run(practice: Practice) -> None:
+    practice.shelf.put(the_run(LOG, token="token-1"), LOG)
+    practice.workflow.started = [(RUN_ID, 1)]
+    practice.shelf.time.advance(TO_END.total_seconds())
+
+    assert [finding.repaired for finding in practice.findings(repair=True)] == [True]
+    assert practice.workflow.woken == ["token-1"]
+
+
+def test_repair_touches_no_log(practice: Practice) -> None:
+    practice.shelf.put(the_run(LOG), LOG[1:])
+
+    assert [finding.repaired for finding in practice.findings(repair=True)] == [False]
+    assert len(practice.shelf.sort_keys(RUN_ID)) == len(LOG)
+
+
+def test_without_repair_nothing_is_changed(practice: Practice) -> None:
+    overdue(practice)
+    before = practice.shelf.run(RUN_ID)
+
+    practice.findings()
+
+    assert practice.shelf.run(RUN_ID) == before
+    assert practice.workflow.started == []

@@ -1,0 +1,197 @@
+"""A place to let workers loose on a run: the real store, a scripted model, tools that count, virtual time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+
+from chalicelib.adapters.models.routing import RoutedModel
+from chalicelib.adapters.models.scripted import Script, ScriptedModel, Turn
+from chalicelib.adapters.tools.toolbox import Function, FunctionToolbox
+from chalicelib.core.agent import Agent
+from chalicelib.core.change import record
+from chalicelib.core.events import OUTSIDE, Event, EventType, Stamp
+from chalicelib.core.reply import AskedCall
+from chalicelib.core.run import Budget, Run, Status
+from chalicelib.core.tools import Effect, ToolSpec
+from chalicelib.core.transitions import status_told
+from chalicelib.ports.model import Model
+from chalicelib.ports.run_store import RunStore
+from chalicelib.usecases.advance import Needs, Slice, advance
+from chalicelib.usecases.cancel import cancel
+from chalicelib.usecases.route import Route
+from tests.virtual_time import CountedChance, VirtualTime
+
+RUN_ID = "run_00000000000000000000000001"
+
+
+@dataclass
+class RecordingWorkflow:
+    """A `Workflow` that starts nothing and remembers everything."""
+
+    started: list[tuple[str, int]] = field(default_factory=list)
+    woken: list[str] = field(default_factory=list)
+    refuses: Exception | None = None
+
+    def start(self, run_id: str, start: int) -> None:
+        if self.refuses:
+            raise self.refuses
+        self.started.append((run_id, start))
+
+    def wake(self, token: str) -> None:
+        self.woken.append(token)
+
+    def running(self, limit: int, after: str | None) -> tuple[list[tuple[str, int]], str | None]:
+        first = int(after or 0)
+        rest = self.started[first : first + limit]
+        return rest, str(first + limit) if first + limit < len(self.started) else None
+
+
+@dataclass
+class OneAgent:
+    """An `AgentBook` of one."""
+
+    agent: Agent
+
+    def find(self, name: str) -> Agent | None:
+        return self.agent if name == self.agent.name else None
+
+    def all(self) -> list[Agent]:
+        return [self.agent]
+
+
+@dataclass
+class Tool:
+    """A tool that remembers its calls; `works` is what it does."""
+
+    name: str = "look"
+    effect: Effect = Effect.READ
+    timeout: float = 30.0
+    works: Callable[[], str] = lambda: "seen"
+    made: list[str] = field(default_factory=list)
+
+    def in_the_box(self) -> tuple[ToolSpec, Function]:
+        def function(args: object, deadline: datetime) -> str:
+            self.made.append(self.name)
+            return self.works()
+
+        return ToolSpec(self.name, "looks", {"type": "object"}, self.effect, self.timeout), function
+
+
+def asks(*names: str, text: str = "") -> Turn:
+    """A turn that asks for tools."""
+    return Turn(text=text, calls=tuple(AskedCall(name, {}) for name in names))
+
+
+class Workshop:
+    """One run, and whoever works on it."""
+
+    def __init__(
+        self,
+        runs: RunStore,
+        time: VirtualTime,
+        script: Script,
+        tools: Iterable[Tool] = (),
+        budget: Budget | None = None,
+    ) -> None:
+        self.runs = runs
+        self.time = time
+        self.chance = CountedChance()
+        self.workflow = RecordingWorkflow()
+        boxed = [tool.in_the_box() for tool in tools]
+        names = tuple(spec.name for spec, _ in boxed)
+        self.agent = Agent("demo", "a test's", "Be brief.", "scripted:test", names, budget or Budget(10, 3600))
+        self.model: Model = RoutedModel({"scripted": ScriptedModel({"test": script}, self.time)})
+        self.toolbox = FunctionToolbox(boxed)
+        self.submit()
+
+    def submit(self, run_id: str = RUN_ID) -> None:
+        run = Run(
+            run_id=run_id,
+            account_id="acme",
+            agent="demo",
+            status=Status.PENDING,
+            budget=self.agent.budget,
+            created_at=self.time.now(),
+            start=1,
+            due_at=self.time.now() + timedelta(seconds=60),
+        )
+        stamp = Stamp(self.time.now(), OUTSIDE, self.chance.write_id())
+        self.runs.create(run, record(EventType.RUN_ACCEPTED, {"text": "go"}, tail=-1, stamp=stamp), None)
+
+    def needs(self) -> Needs:
+        return Needs(
+            runs=self.runs,
+            agents=OneAgent(self.agent),
+            workflow=self.workflow,
+            model=self.model,
+            toolbox=self.toolbox,
+            clock=self.time,
+            chance=self.chance,
+            crew=self.time,
+        )
+
+    def advance(self, *, start: int = 1, lap: int = 0, seconds: float = 900, steps: int = 0) -> Route:
+        return advance(RUN_ID, start, lap, Slice(seconds, steps), needs=self.needs())
+
+    def cancel(self, reason: str | None = "enough") -> Run:
+        return cancel(
+            RUN_ID,
+            account_id="acme",
+            actor="key_1",
+            reason=reason,
+            runs=self.runs,
+            workflow=self.workflow,
+            clock=self.time,
+            chance=self.chance,
+        )[0]
+
+    def say(self, text: str) -> None:
+        """A message from outside, appended like any writer's."""
+        run, last = self.found()
+        stamp = Stamp(self.time.now(), OUTSIDE, self.chance.write_id())
+        self.runs.append(run, record(EventType.MESSAGE_ADDED, {"text": text}, tail=last.seq, stamp=stamp))
+
+    def found(self) -> tuple[Run, Event]:
+        found = self.runs.tail(RUN_ID)
+        assert found is not None
+        return found
+
+    @property
+    def run(self) -> Run:
+        return self.found()[0]
+
+    @property
+    def log(self) -> list[Event]:
+        """The log, which must have no hole and imply the run's status."""
+        run, events = self.runs.log(RUN_ID)
+        assert run is not None
+        assert [event.seq for event in events] == [*range(len(events))]
+        assert status_told(events) is run.status
+        return events
+
+    def told(self, *types: EventType) -> list[Event]:
+        return [event for event in self.log if event.type in types]
+
+    @property
+    def words(self) -> list[str]:
+        return [str(event.type) for event in self.log]
+
+    def at(self, seconds: float, do: Callable[[], object]) -> None:
+        """Do something when so much time has passed, while the worker waits."""
+
+        def work() -> None:
+            self.time.sleep(seconds)
+            do()
+
+        self.time.begin(work)
+
+    def after(self, seconds: float, result: str) -> Callable[[], str]:
+        """What a slow tool does."""
+
+        def works() -> str:
+            self.time.sleep(seconds)
+            return result
+
+        return works
