@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.set-up
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run run-llm test crash soak test-llm lint format package clean
+.PHONY: help setup run run-llm test crash model soak test-llm lint format package clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -33,6 +33,9 @@ test: lint ## everything that the build server asks for
 
 crash: setup ## kill a worker at every one of its AWS calls, and processes fifty times; minutes
 	CRASH_POINTS=all $(BIN)/python -m pytest -n 2 -rP tests/crash $(ARGS)
+
+model: setup ## the model checker with wider bounds: a million and a half states, some minutes
+	MODEL=whole $(BIN)/python -m pytest -q -s tests/model/test_protocol.py $(ARGS)
 
 soak: setup ## five hundred runs, fifty at a time; minutes
 	$(BIN)/python -m bench.soak $(ARGS)

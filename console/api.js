@@ -39,7 +39,9 @@ export function makeApi(fetch_ = globalThis.fetch.bind(globalThis)) {
   }
 
   const post = (path, sent, headers = {}, signal = undefined) =>
-    ask(path, { method: "POST", body: JSON.stringify(sent), signal, headers: { "Content-Type": JSON_TYPE, ...headers } });
+    ask(path, {
+      method: "POST", body: JSON.stringify(sent), signal, headers: { "Content-Type": JSON_TYPE, ...headers },
+    });
 
   return {
     agents: async () => (await get("/v1/agents")).agents,

@@ -14,7 +14,7 @@ export const SNAPSHOT = "snapshot";
 const GAP_TRIES = 5;
 const BREATH = 50;
 const FIRST_DELAY = 250;
-const LONGEST_DELAY = 10_000;
+const LONGEST_DELAY = 5_000;
 const ENDS = new Set(["run.done", "run.failed", "run.cancelled"]);
 
 /** Whether nothing can follow. @param {{type: string, data?: any}} event */

@@ -19,7 +19,7 @@ const run = runView({ ways, cancel: api.cancel, pause, onStatus });
 const list = runList({ list: byId("runs"), more: byId("more"), state: byId("runs-state") }, api.runs);
 const form = startForm(api.agents, start);
 let offered = { transports: [POLL], streamsStart: false };
-/** @type {{runId: string, pages: any, stop: AbortController}|null} A run that was started with its log streaming already. */
+/** @type {{runId: string, pages: any, stop: AbortController}|null} a run that was started with its log streaming */
 let streaming = null;
 
 function chosen() {

@@ -1,4 +1,4 @@
-/** A model's text on the page. Only what has changed is made anew, so that a selection and a screen reader keep their place. */
+/** A model's text on the page. What has not changed stays: selections and screen readers keep their place. */
 
 import { el } from "./dom.js";
 import { blocksOf, openBlocksOf, spansOf } from "./markdown.js";
@@ -28,7 +28,8 @@ function place(container, index, block, first) {
   else container.append(made);
 }
 
-const spans = (text) => spansOf(text).map((span) => (span.kind === "text" ? span.text : el(span.kind, null, span.text)));
+const spanned = ({ kind, text }) => (kind === "text" ? text : el(kind, null, text));
+const spans = (text) => spansOf(text).map(spanned);
 const items = (block) => block.items.map((item) => el("li", null, ...spans(item)));
 
 const MAKERS = {
@@ -38,7 +39,8 @@ const MAKERS = {
   ul: (block) => el("ul", null, ...items(block)),
   ol: (block) => el("ol", { start: block.first }, ...items(block)),
   code: (block) => el("pre", { tabindex: 0 }, el("code", null, block.text)),
-  table: (block) => el("div", { class: "scroll", tabindex: 0, role: "group", "aria-label": "table" }, table(block.rows)),
+  table: (block) =>
+    el("div", { class: "scroll", tabindex: 0, role: "group", "aria-label": "table" }, table(block.rows)),
 };
 
 function table([head, ...rows]) {

@@ -24,7 +24,8 @@ export function runView({ ways, cancel, pause, onStatus }) {
   const state = { runId: "", view: NOTHING, news: null, by: "", problem: "", stop: new AbortController() };
   let drawn = 0;
 
-  /** @param {string} runId @param {{pages: any, stop: AbortController}|null} opened its log, if it is streaming already */
+  /** @param {string} runId
+   * @param {{pages: any, stop: AbortController}|null} opened its log, if it is streaming already */
   function open(runId, opened = null) {
     close();
     Object.assign(state, { runId, view: NOTHING });

@@ -22,7 +22,8 @@ export function tabs(list, changed) {
   list.addEventListener("keydown", (event) => {
     const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
     if (!step) return;
-    const next = all[(all.indexOf(/** @type {HTMLElement} */ (document.activeElement)) + step + all.length) % all.length];
+    const at = all.indexOf(/** @type {HTMLElement} */ (document.activeElement));
+    const next = all[(at + step + all.length) % all.length];
     next.focus();
     choose(next);
   });

@@ -3,7 +3,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Browser, ConsoleMessage, Page, ViewportSize, sync_playwright
+from playwright.sync_api import Browser, ConsoleMessage, Page, ViewportSize, expect, sync_playwright
 
 from tests.console import chromium
 from tests.console.fake_server import FakeServer
@@ -17,6 +17,7 @@ PATIENCE = 20_000
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
     found = chromium.executable()
+    expect.set_options(timeout=PATIENCE)
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=found, args=chromium.FLAGS)
         yield browser

@@ -66,7 +66,7 @@ test("EventSource is opened at the cursor and closed by whoever stops reading", 
 
 test("an EventSource that reconnects by itself in time is no trouble", async (context) => {
   context.mock.timers.enable({ apis: ["setTimeout"] });
-  const { first, source } = opened();
+  const { pages, first, source } = opened();
   source.onopen();
   source.onerror();
   context.mock.timers.tick(1_000);
@@ -74,8 +74,11 @@ test("an EventSource that reconnects by itself in time is no trouble", async (co
   context.mock.timers.tick(900);
   source.onopen();
   context.mock.timers.tick(10_000);
-  source.tell(5, "run.done");
-  assert.ok((await first).value.done);
+  source.tell(5, "text.delta");
+  assert.deepEqual(seqs([(await first).value]), [5]);
+  const second = pages.next();
+  await new Promise(setImmediate);
+  assert.equal(await Promise.race([second, "nothing yet"]), "nothing yet");
 });
 
 test("one that does not come back in time is trouble that passes, however often it tries", async (context) => {

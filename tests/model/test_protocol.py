@@ -34,7 +34,7 @@ def test_the_hole_that_is_left_is_there_and_no_effect_happens_twice_through_it()
     assert flaw.broken.endswith("a tool has its effect after its outcome was written down")
 
 
-@pytest.mark.parametrize("faults", [Faults(ticks=1, crashes=1), Faults(says=1, cancels=1)], ids=str)
+@pytest.mark.parametrize("faults", [Faults(ticks=1, crashes=1), Faults(cancels=1)], ids=str)
 def test_what_a_use_case_has_forgotten_makes_no_difference(faults: Faults, monkeypatch: pytest.MonkeyPatch) -> None:
     """The search takes positions that differ only in dead locals for one. It reaches the same tables without that."""
     scenario = replace(scenarios.TWIN, faults=faults)

@@ -19,7 +19,7 @@ from tests.virtual_time import CountedChance, VirtualTime
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
 
-WAYS = 12
+WAYS = 6
 """So many of a scenario, the shortest first, each different in what went wrong or in what the log tells."""
 
 _REPLAYED = (

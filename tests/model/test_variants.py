@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from tests.model.explore import Search
 from tests.model.table import Rules
 from tests.model.variants import VARIANTS, Variant
+
+PROTOCOL = Path(__file__).parents[2] / "docs" / "protocol.md"
 
 AT_MOST = 10_000
 """States; the shortest story of each rule is found long before."""
@@ -24,3 +28,8 @@ def test_without_it_a_promise_is_broken(variant: Variant, monkeypatch: pytest.Mo
     assert variant.breaks in searched.flaw.broken
     as_it_is = replace(variant.scenario, rules=Rules())
     assert Search(as_it_is, searched.states).run().flaw is None, "with the rule in its place, nothing breaks as near"
+
+
+def test_docs_protocol_tells_of_every_rule_and_of_no_other() -> None:
+    told = re.findall(r"^\| ([^|]+) \| [A-Z]", PROTOCOL.read_text(), re.MULTILINE)
+    assert sorted(told) == sorted(variant.without for variant in VARIANTS)
