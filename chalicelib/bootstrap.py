@@ -144,6 +144,9 @@ class _LatePayloads:
     def get(self, key: str) -> bytes:
         return self._store().get(key)
 
+    def first_under(self, prefix: str) -> str | None:
+        return self._store().first_under(prefix)
+
     def delete_under(self, prefix: str) -> None:
         self._store().delete_under(prefix)
 

@@ -1,4 +1,6 @@
-"""One mocked AWS for the whole session, and for each test a table of its own, made of what is deployed.
+"""One mocked AWS for the tests of a module, and for each test a table of its own, made of what is deployed.
+
+Not one for all modules: moto keeps one world in a process, and a local cloud that another module brings up is one too.
 
 moto's conditional writes are not atomic between threads: tests interleave by hand.
 """
@@ -28,7 +30,7 @@ REGION = "us-east-1"
 BUCKET = "payloads"
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def aws() -> Iterator[None]:
     """The mocked AWS. Whoever makes a client asks for it first."""
     with pytest.MonkeyPatch.context() as env, mock_aws():
@@ -37,12 +39,12 @@ def aws() -> Iterator[None]:
         yield
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def dynamodb(aws: None) -> DynamoDBClient:
     return client("dynamodb")
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def s3(aws: None) -> S3Client:
     made = client("s3")
     made.create_bucket(Bucket=BUCKET)

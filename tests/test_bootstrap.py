@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections.abc import Iterator
 
@@ -52,6 +53,7 @@ def test_a_large_payload_goes_to_the_bucket_that_the_environment_names(world: Wo
 
     _, log = world.runs.log(RUN_ID)
     assert log[1].data == large.data
+    assert world.runs.payload(RUN_ID, hashlib.sha256(b'"' + b"x" * 40_000 + b'"').hexdigest()) is not None
 
 
 def test_without_a_provider_there_are_the_scripted_agents_only(world: World) -> None:

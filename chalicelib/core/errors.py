@@ -7,7 +7,8 @@ Fault
 │   ├── Forbidden           a key without the scope
 │   ├── NotFound            no such thing in this account
 │   ├── Conflict            it stands otherwise already
-│   └── KeyReused           an idempotency key with another payload
+│   ├── KeyReused           an idempotency key with another payload
+│   └── TooLarge            it is there, and more than one answer holds
 ├── Race                    somebody else wrote first; read again and decide again
 │   ├── Collision           an event stands at that seq already
 │   ├── RunMoved            the run is no longer what was read
@@ -66,6 +67,10 @@ class Conflict(Refusal):
 
 class KeyReused(Refusal):
     """An idempotency key came again with another payload."""
+
+
+class TooLarge(Refusal):
+    """It is there, and more than one answer holds."""
 
 
 class Race(Fault):

@@ -17,6 +17,7 @@ from chalicelib.handlers import (
     http_events,
     http_health,
     http_keys,
+    http_payloads,
     http_runs,
 )
 
@@ -35,6 +36,7 @@ ROUTES = (
     Route("GET", "/v1/runs", Scope.READ, http_runs.get_runs),
     Route("GET", "/v1/runs/{run_id}", Scope.READ, http_runs.get_run),
     Route("GET", "/v1/runs/{run_id}/events", Scope.READ, http_events.get_events),
+    Route("GET", "/v1/runs/{run_id}/payloads/{digest}", Scope.READ, http_payloads.get_payload),
     Route("POST", "/v1/runs/{run_id}/cancel", Scope.RUN, http_runs.post_cancel),
     Route("GET", "/v1/agents", Scope.READ, http_agents.get_agents),
     Route("POST", "/v1/keys", Scope.ADMIN, http_keys.post_key),

@@ -28,6 +28,7 @@ _KINDS = {str: "a string", int: "a whole number", dict: "an object", list: "an a
 _NUMBER = re.compile(r"-?[0-9]{1,1000}")
 _QUOTED = re.compile(r'"((?:[^"\\]|\\["\\])*)"')
 _DECLINED = re.compile(r"q=0(\.0*)?")
+_DIGEST = re.compile(r"[0-9a-f]{64}")
 _KEY = re.compile(r"[\x20-\x7e]{1,255}")
 IN_FULL = "full"
 
@@ -140,6 +141,14 @@ def run_id(text: str) -> str:
     if not ids.is_run_id(text):
         detail = "this is no run id"
         raise InvalidInput("invalid_run_id", detail, field="run_id", expected="run_ and 26 letters or digits")
+    return text
+
+
+def digest(text: str) -> str:
+    """A payload's digest, by its form."""
+    if _DIGEST.fullmatch(text) is None:
+        detail = "this is no digest"
+        raise InvalidInput("invalid_digest", detail, field="digest", expected="64 lowercase hexadecimal digits")
     return text
 
 

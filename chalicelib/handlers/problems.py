@@ -17,6 +17,7 @@ STATUS_OF: Mapping[type[errors.Fault], HTTPStatus] = {
     errors.NotFound: HTTPStatus.NOT_FOUND,
     errors.Conflict: HTTPStatus.CONFLICT,
     errors.KeyReused: HTTPStatus.UNPROCESSABLE_ENTITY,
+    errors.TooLarge: HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
     errors.Unavailable: HTTPStatus.SERVICE_UNAVAILABLE,
 }
 

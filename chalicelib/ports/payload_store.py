@@ -12,5 +12,8 @@ class PayloadStore(Protocol):
     def get(self, key: str) -> bytes:
         """What was put under `key`. Raises `KeyError` if nothing is there."""
 
+    def first_under(self, prefix: str) -> str | None:
+        """A key that begins with `prefix`; None if there is none."""
+
     def delete_under(self, prefix: str) -> None:
         """Delete everything whose key begins with `prefix`."""

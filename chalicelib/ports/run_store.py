@@ -63,6 +63,9 @@ class RunStore(Protocol):
     def archive(self, run_id: str) -> Event | None:
         """The snapshot that stands for the run's whole log, read strongly; None if the run was never archived."""
 
+    def payload(self, run_id: str, digest: str) -> bytes | None:
+        """The JSON that an event of the run refers to by its digest; None if there is none."""
+
     def append(self, run: Run, event: Event) -> None:
         """One conditional put. Raises `Collision` with the event that stands there, unless it is this very write."""
 

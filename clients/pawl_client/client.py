@@ -13,7 +13,7 @@ import httpx
 
 from pawl_client.errors import Misconfigured, Trouble, Unreachable
 from pawl_client.pace import Pace
-from pawl_client.wire import Json, Page, body_of, page_of
+from pawl_client.wire import Json, Page, body_of, page_of, value_of
 
 TRIES = 6
 """How often a submission is tried: with the delays between them, about eight seconds."""
@@ -92,6 +92,10 @@ class PawlClient:
         params = {"since": since, "limit": limit, "wait": wait or None}
         return page_of(self._send("GET", f"/v1/runs/{_segment(run_id)}/events", params=params, patience=wait))
 
+    def payload(self, run_id: str, digest: str) -> Any:
+        """The field that an event of the run refers to as `{"payload": {"digest": …}}`."""
+        return value_of(self._answer("GET", f"/v1/runs/{_segment(run_id)}/payloads/{_segment(digest)}"))
+
     def cancel(self, run_id: str, reason: str | None = None) -> Json:
         """Cancel a run; a run that has ended stays what it is, and the answer says so."""
         body = {} if reason is None else {"reason": reason}
@@ -145,7 +149,10 @@ class PawlClient:
                 self._retrying(trouble, tries)
             self._pace.sleep(delay)
 
-    def _send(
+    def _send(self, method: str, path: str, **more: Any) -> Json:
+        return body_of(self._answer(method, path, **more))
+
+    def _answer(
         self,
         method: str,
         path: str,
@@ -154,11 +161,11 @@ class PawlClient:
         body: Json | None = None,
         headers: Mapping[str, str] | None = None,
         patience: float = 0.0,
-    ) -> Json:
+    ) -> httpx.Response:
         given = {name: value for name, value in (params or {}).items() if value is not None}
         timeout = httpx.Timeout(self._timeout, read=self._timeout + patience)
         try:
-            return body_of(self._http.request(method, path, params=given, json=body, headers=headers, timeout=timeout))
+            return self._http.request(method, path, params=given, json=body, headers=headers, timeout=timeout)
         except (httpx.TransportError, httpx.DecodingError) as fault:
             raise Unreachable(self.url, _cause(fault)) from fault
 

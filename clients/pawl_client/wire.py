@@ -46,20 +46,23 @@ class Page:
 
 
 def body_of(response: httpx.Response) -> Json:
-    """The JSON object of an answer. Raises `PawlError`, or `Unreachable` for an answer that was cut off."""
-    if not response.is_success:
-        raise _problem(response)
-    if response.status_code == httpx.codes.NO_CONTENT:
-        return {}
-    if "json" not in response.headers.get("content-type", ""):
-        raise _not_pawl(response, "the answer is no JSON; is this the URL of a Pawl server?")
-    try:
-        document = response.json()
-    except ValueError:
-        raise Unreachable(str(response.url), "the answer was cut off") from None
+    """The JSON object of an answer; empty for an answer without a body. Raises as `value_of` does."""
+    document = {} if response.status_code == httpx.codes.NO_CONTENT else value_of(response)
     if not isinstance(document, dict):
         raise _not_pawl(response, "the answer is no JSON object")
     return document
+
+
+def value_of(response: httpx.Response) -> Any:
+    """The JSON of an answer. Raises `PawlError`, or `Unreachable` for an answer that was cut off."""
+    if not response.is_success:
+        raise _problem(response)
+    if "json" not in response.headers.get("content-type", ""):
+        raise _not_pawl(response, "the answer is no JSON; is this the URL of a Pawl server?")
+    try:
+        return response.json()
+    except ValueError:
+        raise Unreachable(str(response.url), "the answer was cut off") from None
 
 
 def page_of(document: Json) -> Page:

@@ -8,6 +8,7 @@ from typing import Any, Self
 from tests.clients.door import Answer, Door, Json, Request
 
 RUN_ID = "run_01jz0000000000000000000000"
+DIGEST = "0d" * 32
 SECRET = "pawl_" + "5e" * 32
 ENDS = {"run.done": "done", "run.failed": "failed", "run.cancelled": "cancelled"}
 
@@ -116,6 +117,7 @@ class FakePawl:
             "GET runs": self._list,
             "GET runs/RUN": lambda _: Answer(200, self.run()),
             "GET runs/RUN/events": self._events,
+            f"GET runs/RUN/payloads/{DIGEST}": lambda _: Answer(200, {"rows": [1, 2]}),
             "POST runs/RUN/cancel": lambda _: Answer(202, {"run_id": RUN_ID, "status": "cancelling"}),
             "GET agents": lambda _: Answer(200, {"agents": [AGENT]}),
             "POST keys": lambda _: Answer(201, {**KEY, **request.body, "secret": SECRET}),

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from itertools import chain, repeat
+from typing import Any
 
 import pytest
 
 from pawl_client import Misconfigured, PawlClient, PawlError, Unreachable
 from pawl_client.client import TRIES
 from tests.clients.door import Answer, Cut, Request
-from tests.clients.fake_pawl import KEY, RUN_ID, SECRET, FakePawl, problem
+from tests.clients.fake_pawl import DIGEST, KEY, RUN_ID, SECRET, FakePawl, problem
 from tests.clients.manual_time import ManualTime
 
 
@@ -150,6 +152,23 @@ def test_a_page_of_events_is_read_from_the_cursor(pawl: FakePawl, client: PawlCl
     assert [event.seq for event in page.events] == [5, 6]
     assert (page.next_since, page.has_more, page.status, page.done) == (6, False, "done", True)
     assert pawl.asked[0].query == {"since": "4", "limit": "10", "wait": "5"}
+
+
+def test_a_payload_is_read_by_its_digest(pawl: FakePawl, client: PawlClient) -> None:
+    assert client.payload(RUN_ID, DIGEST) == {"rows": [1, 2]}
+
+
+@pytest.mark.parametrize("payload", ["a long text", ["a", "list"], None])
+def test_a_payload_need_not_be_an_object(pawl: FakePawl, client: PawlClient, payload: Any) -> None:
+    as_json = {"Content-Type": "application/json"}
+    pawl.script = first(Answer(200, json.dumps(payload), as_json))
+    assert client.payload(RUN_ID, DIGEST) == payload
+
+
+def test_a_payload_that_is_gone_is_a_problem(client: PawlClient) -> None:
+    with pytest.raises(PawlError) as caught:
+        client.payload(RUN_ID, "ff" * 32)
+    assert caught.value.status == 404
 
 
 def test_a_cancel_carries_its_reason(pawl: FakePawl, client: PawlClient) -> None:

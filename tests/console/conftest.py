@@ -14,7 +14,7 @@ PATIENCE = 20_000
 """Milliseconds that the page has for what a test expects of it."""
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     found = chromium.executable()
     expect.set_options(timeout=PATIENCE)

@@ -243,15 +243,18 @@ ODD_IDS = [
 ]
 
 
+BELOW_A_RUN = [("GET", ""), ("GET", "/events"), ("GET", f"/payloads/{'0' * 64}"), ("POST", "/cancel")]
+
+
 @pytest.mark.parametrize("run_id", ODD_IDS)
-@pytest.mark.parametrize(("method", "path"), [("GET", ""), ("GET", "/events"), ("POST", "/cancel")])
+@pytest.mark.parametrize(("method", "path"), BELOW_A_RUN)
 def test_an_id_of_odd_characters_is_refused_as_such(method: str, path: str, run_id: str, door: Door) -> None:
     answer = door.ask(method, f"/v1/runs/{run_id}{path}", None)
 
     assert (answer.status, answer.code, answer.body["field"]) == (400, "invalid_run_id", "run_id")
 
 
-@pytest.mark.parametrize(("method", "path"), [("GET", ""), ("GET", "/events"), ("POST", "/cancel")])
+@pytest.mark.parametrize(("method", "path"), BELOW_A_RUN)
 def test_another_accounts_run_is_not_there(
     method: str, path: str, opened: OpenDoor, world: World, contents: Contents
 ) -> None:
@@ -386,6 +389,7 @@ def test_a_cancel_needs_no_reason(body: Any, door: Door) -> None:
         (Scope.RUN, "GET", "/v1/agents"),
         (Scope.RUN, "GET", f"/v1/runs/run_{'0' * 26}"),
         (Scope.RUN, "GET", f"/v1/runs/run_{'0' * 26}/events"),
+        (Scope.RUN, "GET", f"/v1/runs/run_{'0' * 26}/payloads/{'0' * 64}"),
         (Scope.READ, "POST", "/v1/runs"),
         (Scope.READ, "POST", f"/v1/runs/run_{'0' * 26}/cancel"),
         (Scope.RUN, "POST", "/v1/keys"),

@@ -15,10 +15,11 @@ from referencing.jsonschema import DRAFT202012
 from app import app
 from chalicelib.core.agent import DEFAULT_BUDGET
 from chalicelib.core.api_key import MAX_NAME, Scope
+from chalicelib.core.errors import Refusal
 from chalicelib.core.run import Status
 from chalicelib.core.task import MAX_BUDGET, MAX_REASON_CHARACTERS, MAX_TAG_NAME, MAX_TAG_VALUE, MAX_TAGS
 from chalicelib.edge import door as edge
-from chalicelib.handlers import http, http_events, http_health, http_runs
+from chalicelib.handlers import http, http_events, http_health, http_payloads, http_runs
 from chalicelib.usecases.submit import KEY_COUNTS_FOR
 from infra import gateway
 from tests.handlers.door import DOCUMENT
@@ -71,6 +72,9 @@ def test_the_limits_in_the_document_are_the_ones_that_count() -> None:
     assert parameter("GET", events, "wait") == (0, http_events.MAX_WAIT, 0)
     cancel = OPERATIONS["POST", "/v1/runs/{run_id}/cancel"]["requestBody"]["content"]["application/json"]["schema"]
     assert cancel["properties"]["reason"]["maxLength"] == MAX_REASON_CHARACTERS
+    payload = OPERATIONS["GET", "/v1/runs/{run_id}/payloads/{digest}"]["responses"]
+    assert f"more than {http_payloads.MAX_BYTES:,} bytes" in payload["413"]["description"]
+    assert payload["200"]["headers"]["Cache-Control"]["schema"]["const"] == http_payloads.FOR_EVER
     key = OPERATIONS["POST", "/v1/keys"]["requestBody"]["content"]["application/json"]["schema"]
     assert key["properties"]["name"]["maxLength"] == MAX_NAME
 
@@ -94,7 +98,8 @@ def test_the_words_in_the_document_are_the_ones_that_count() -> None:
 
 def test_the_document_has_every_code_that_is_answered_and_no_other() -> None:
     sources = "".join(path.read_text() for path in (ROOT / "chalicelib").rglob("*.py"))
-    refused = re.findall(r'(?:InvalidInput|Unauthenticated|Forbidden|NotFound|Conflict|KeyReused)\(\s*"(\w+)"', sources)
+    refusals = "|".join(each.__name__ for each in Refusal.__subclasses__())
+    refused = re.findall(rf'(?:{refusals})\(\s*"(\w+)"', sources)
     answered = re.findall(r'(?:HTTPStatus\.\w+|STATUS_OF\[errors\.\w+\]),\s*"(\w+)"', sources)
     by_the_gateway = [code for each in gateway.responses().values() for code in re.findall(CODE, template(each))]
     made_of_a_name = ["limit_out_of_range", "wait_out_of_range"]

@@ -33,6 +33,10 @@ class S3PayloadStore:
                 raise KeyError(key) from fault
             raise
 
+    def first_under(self, prefix: str) -> str | None:
+        found = self._retry(lambda: self._client.list_objects_v2(Bucket=self._bucket, Prefix=prefix, MaxKeys=1))
+        return next((each["Key"] for each in found.get("Contents", [])), None)
+
     def delete_under(self, prefix: str) -> None:
         while found := self._retry(lambda: self._client.list_objects_v2(Bucket=self._bucket, Prefix=prefix)).get(
             "Contents"

@@ -54,6 +54,18 @@ def whole_event(run_id: str, item: Item, payloads: PayloadStore) -> Event:
     return replace(event, data={**event.data, **fetched})
 
 
+def kept_payload(run_id: str, digest: str, payloads: PayloadStore) -> bytes | None:
+    """What a reference of the run stands for. Several writers may have kept it; the same digest is the same JSON."""
+    key = payloads.first_under(payload_key(run_id, digest, ""))
+    if key is None:
+        return None
+    try:
+        return payloads.get(key)
+    except KeyError:
+        # Archived between the two requests.
+        return None
+
+
 def _move_largest(event: Event, run_id: str, excess: int, payloads: PayloadStore) -> tuple[dict[str, Any], list[str]]:
     """The data with its largest fields replaced by references until `excess` is gone, and the names of those fields."""
     small, moved = dict(event.data), list[str]()

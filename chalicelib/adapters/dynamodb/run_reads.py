@@ -71,6 +71,10 @@ class RunReads:
         item = self._table.get(keys.archive(run_id))
         return archives.read_archive(item, self._payloads) if item else None
 
+    def payload(self, run_id: str, digest: str) -> bytes | None:
+        """The JSON that an event of the run refers to by its digest; None if there is none."""
+        return payloads.kept_payload(run_id, digest, self._payloads)
+
     def of_account(
         self, account_id: str, status: Status | None, limit: int, after: str | None
     ) -> tuple[Sequence[Run], str | None]:

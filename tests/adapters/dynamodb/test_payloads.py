@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from chalicelib.adapters.dynamodb.payloads import LARGEST
+from chalicelib.adapters.dynamodb.payloads import LARGEST, kept_payload
 from chalicelib.adapters.dynamodb.run_store import DynamoRunStore
 from chalicelib.core import lease
 from chalicelib.core.errors import Collision
 from chalicelib.core.events import OUTSIDE, Event, EventType
 from chalicelib.core.run import Run, Trigger
 from chalicelib.core.transitions import move
+from chalicelib.ports.payload_store import PayloadStore
 from tests.adapters.dynamodb.bad_line import BadLine, answer_lost
 from tests.builders import NOON, RUN_ID, a_run, a_stamp, accepted, an_event
 from tests.conftest import BUCKET
@@ -59,6 +61,28 @@ def test_a_client_gets_a_reference(runs: DynamoRunStore, run: Run, s3: S3Client)
     body = s3.get_object(Bucket=BUCKET, Key=found[0]["Key"])["Body"].read()
     assert json.loads(body) == LARGE
     assert len(body) == reference["bytes"]
+
+
+def test_a_reference_is_read_by_its_digest(runs: DynamoRunStore, run: Run) -> None:
+    runs.append(run, a_result(content=LARGE))
+
+    reference = shown(runs).data["content"]["payload"]
+    body = runs.payload(RUN_ID, reference["digest"])
+    assert body is not None
+    assert json.loads(body) == LARGE
+    assert hashlib.sha256(body).hexdigest() == reference["digest"]
+
+
+def test_a_digest_that_nobody_kept_anything_under_is_nothing(runs: DynamoRunStore, run: Run) -> None:
+    assert runs.payload(RUN_ID, "0" * 64) is None
+
+
+def test_a_payload_that_is_deleted_while_it_is_looked_for_is_nothing(
+    payloads: PayloadStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(payloads, "first_under", lambda prefix: f"{prefix}a write that was archived")
+
+    assert kept_payload(RUN_ID, "0" * 64, payloads) is None
 
 
 def test_no_more_is_moved_than_must_be(runs: DynamoRunStore, run: Run) -> None:
