@@ -125,7 +125,7 @@ class Ports(Outside):
         raise NotImplementedError("nothing grows old in a search")
 
     def payload(self, run_id: str, digest: str) -> NoReturn:
-        raise NotImplementedError("nothing grows old in a search")
+        raise NotImplementedError("readers have a search of their own")
 
     def of_account(self, account_id: str, status: Status | None, limit: int, after: str | None) -> NoReturn:
         raise NotImplementedError("readers have a search of their own")
