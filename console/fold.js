@@ -55,7 +55,7 @@ const TELLERS = {
   "tool.started": callStarted,
   "tool.progress": (view, { data }) => inCall(view, data, { progress: data.text }),
   "tool.finished": (view, { at, data }) =>
-    inCall(view, data, { state: "finished", ok: data.ok, content: String(data.content ?? ""), endedAt: at }),
+    inCall(view, data, { state: "finished", ok: data.ok, content: shown(data.content), endedAt: at }),
   "tool.unknown": (view, { at, data }) => inCall(view, data, { state: "unknown", endedAt: at }),
   [SNAPSHOT]: summedUp,
 };
@@ -111,11 +111,17 @@ function reset(view, { seq, at, data }) {
   });
 }
 
+/** What is too large for an event lies apart, and the event says how large it is. */
+function shown(value) {
+  return value?.payload ? `${value.payload.bytes} bytes, kept apart` : String(value ?? "");
+}
+
+/** A text that lies apart has been streamed: what came is what it is. */
 function replied(view, { data }) {
   const used = data.usage ?? {};
   return {
-    ...inStep(view, data.step, () => ({
-      parts: [], text: data.text ?? "", open: false, partial: Boolean(data.partial),
+    ...inStep(view, data.step, (one) => ({
+      parts: [], text: data.text?.payload ? one.text : data.text ?? "", open: false, partial: Boolean(data.partial),
     })),
     tokens: view.tokens + (used.input_tokens ?? 0) + (used.output_tokens ?? 0),
     estimated: view.estimated || Boolean(used.estimated),

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 from itertools import pairwise
-from typing import Any
+from typing import Any, TypeVar
 
 from chalicelib.core import lease, snapshot
 from chalicelib.core.cursor import START, following
@@ -22,6 +22,9 @@ from chalicelib.core.transitions import status_told
 
 OVERDUE = timedelta(minutes=10)
 """So long after its time the sweeper, which comes every minute, has had enough chances."""
+
+
+Name = TypeVar("Name")
 
 
 class Code(StrEnum):
@@ -113,7 +116,8 @@ def _holes(case: Case) -> Told:
 
 
 def _doubles(case: Case) -> Told:
-    for write_id, seqs in _grouped((event.write_id, event.seq) for event in case.events).items():
+    """One transaction may write two events, the reply that was owed and the end: but never two of one type."""
+    for (write_id, _), seqs in _grouped(((event.write_id, event.type), event.seq) for event in case.events).items():
         if len(seqs) > 1:
             yield Code.DOUBLE, f"the write {write_id} stands at seqs {_listed(seqs)}"
 
@@ -243,8 +247,8 @@ _CHECKS: tuple[Callable[[Case], Told], ...] = (
 )
 
 
-def _grouped(pairs: Iterable[tuple[str, int]]) -> Mapping[str, list[int]]:
-    groups: dict[str, list[int]] = {}
+def _grouped(pairs: Iterable[tuple[Name, int]]) -> Mapping[Name, list[int]]:
+    groups: dict[Name, list[int]] = {}
     for name, seq in pairs:
         groups.setdefault(name, []).append(seq)
     return groups

@@ -119,7 +119,8 @@ def _reset(told: Told, _event: Event) -> Telling:
 
 def _replied(told: Told, event: Event) -> Telling:
     # A reply that was not streamed, or whose deltas lie before the cursor, has been seen by nobody yet.
-    unseen = () if told.speaking or not event.data.get("text") else (Said(event.data["text"]),)
+    text = event.data.get("text")
+    unseen = () if told.speaking or not text else (Said(text) if isinstance(text, str) else Noted(_short(text)),)
     usage = event.data.get("usage") or {}
     tokens = told.tokens + usage.get("input_tokens", 0) + usage.get("output_tokens", 0)
     return replace(told, speaking=False, tokens=tokens), (*unseen, Stands())
@@ -244,6 +245,8 @@ def _tool(event: Event) -> str:
 
 
 def _short(value: Any) -> str:
+    if isinstance(value, dict) and isinstance(kept := value.get("payload"), dict):
+        return f"({kept.get('bytes', 0):,} bytes, kept apart: payload {kept.get('digest')})"
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     line = " ".join(text.split())
     return line if len(line) <= SHORT else line[: SHORT - 1] + "…"

@@ -77,6 +77,14 @@ def test_a_reply_that_nobody_saw_coming_is_said_whole() -> None:
     assert lasting(pieces_of(*OPENING, replied("Markets rose."))) == [Said("Markets rose."), Stands()]
 
 
+def test_what_is_kept_apart_is_named_by_its_size() -> None:
+    apart = {"payload": {"digest": "d" * 64, "bytes": 40_000}}
+    (reply,) = [piece for piece in lasting(pieces_of(("model.replied", {"text": apart}))) if isinstance(piece, Noted)]
+    assert reply.text.startswith("(40,000 bytes, kept apart")
+    (answer,) = lasting(pieces_of(("tool.finished", {"name": "look", "ok": True, "content": apart})))
+    assert "40,000 bytes" in str(answer)
+
+
 def test_a_reply_that_was_seen_coming_is_not_said_twice() -> None:
     assert lasting(pieces_of(*OPENING, said("Hello"), replied("Hello"))) == [Said("Hello"), Stands()]
 

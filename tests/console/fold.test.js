@@ -99,3 +99,12 @@ test("a type that is not known says nothing and still counts", () => {
   const view = folded(log(["run.accepted"], ["run.rejoiced", {}]));
   assert.deepEqual([view.seq, view.status], [1, "pending"]);
 });
+
+test("what is kept apart from its event is named by its size, and a text that streamed stays", () => {
+  const apart = { payload: { digest: "d".repeat(64), bytes: 40000 } };
+  const call = { call_id: "c", name: "look", args: {} };
+  const view = folded(log(...OPENING, said("all of it"), replied(apart, { tool_calls: [call] }), ["tool.started", call],
+    ["tool.finished", { call_id: "c", ok: true, content: apart }]));
+  assert.equal(currentStep(view).text, "all of it");
+  assert.equal(currentStep(view).calls[0].content, "40000 bytes, kept apart");
+});

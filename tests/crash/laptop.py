@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import socket
@@ -107,7 +108,8 @@ def _free_port() -> int:
 def _children(parent: int) -> list[int]:
     children: list[int] = []
     for task in Path(f"/proc/{parent}/task").iterdir():
-        children += map(int, (task / "children").read_text().split())
+        with contextlib.suppress(FileNotFoundError):  # a thread that has ended meanwhile
+            children += map(int, (task / "children").read_text().split())
     return children
 
 

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from chalicelib.adapters.dynamodb import items, keys
-from chalicelib.core import snapshot
-from chalicelib.core.doctor import OVERDUE, Case, Code, Finding
-from chalicelib.core.events import Event
+from chalicelib.adapters.models.scripted import Dies, Turn
+from chalicelib.core import doctor, snapshot
+from chalicelib.core.doctor import OVERDUE, Case, Code, Finding, Listing
+from chalicelib.core.events import Event, EventType
 from chalicelib.core.run import Run, Status
 from chalicelib.ports.audit import Audit
 from chalicelib.ports.payload_store import PayloadStore
@@ -21,6 +22,7 @@ from chalicelib.usecases.examine import TO_END, examine
 from tests.builders import RUN_ID, run_id
 from tests.core.a_log import NOON, a_log, a_started_log
 from tests.shelf import A_DAY, Shelf, the_run, the_words
+from tests.usecases.conftest import OpenWorkshop
 from tests.usecases.workshop import RecordingWorkflow, Tool, Workshop, asks
 from tests.virtual_time import CountedChance, VirtualTime
 
@@ -115,6 +117,16 @@ def test_a_run_that_workers_brought_to_its_end_is_sound_before_and_after_its_arc
     assert practice.findings() == []
 
 
+def test_nor_has_a_run_whose_owed_reply_and_end_were_one_transaction(workshop: OpenWorkshop) -> None:
+    shop = workshop((Turn(text="one two three four", fault=Dies(times=9)),))
+    shop.advance()
+    assert shop.cancel().status is Status.CANCELLED
+    reply, end = shop.log[-2:]
+    assert (reply.type, reply.write_id) == (EventType.MODEL_REPLIED, end.write_id)
+    case = Case(shop.run, shop.log, archive=None, listed=Listing.OLD)
+    assert doctor.examine(case, shop.time.now()) == ()
+
+
 def at(seq: int, log: Sequence[Event] = LOG, **changed: Any) -> list[Event]:
     """The log with one event changed."""
     return [replace(event, **changed) if event.seq == seq else event for event in log]
@@ -123,7 +135,7 @@ def at(seq: int, log: Sequence[Event] = LOG, **changed: Any) -> list[Event]:
 BROKEN_LOGS = {
     Code.START_MISSING: LOG[1:],
     Code.HOLE: [*LOG[:4], *LOG[5:]],
-    Code.DOUBLE: at(9, write_id=LOG[8].write_id),
+    Code.DOUBLE: at(7, write_id=LOG[6].write_id),
     Code.TWO_ENDS: the_words().done().done().events,
     Code.END_NOT_LAST: the_words().done().message().events,
     Code.STATUS_DIFFERS: LOG[:-1],
