@@ -9,10 +9,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from chalicelib.core import budget, steps
+from chalicelib.core import budget, progress, steps
 from chalicelib.core.budget import Limit
 from chalicelib.core.events import EventType, Log
 from chalicelib.core.lease import LAPSED
+from chalicelib.core.progress import MAX_REPEATS
 from chalicelib.core.reply import ToolCall
 from chalicelib.core.run import Run
 from chalicelib.core.steps import CallState, Step
@@ -130,6 +131,8 @@ def _go_on(run: Run, step: Step, log: Log, now: datetime) -> Act:
         return ThinkAgain(step.number, step.wrote_from)
     if any(state.settled is None for state in step.calls):
         return _settle(step, now)
+    if progress.repeats(run.run_id, log) >= MAX_REPEATS:
+        return Stop("no_progress", f"the same calls had the same answers in {MAX_REPEATS} steps in a row")
     if step.calls or _unanswered(step, log):
         return _begin(run, step.number + 1)
     return Finish(step.reply.text)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -38,6 +39,8 @@ from chalicelib.usecases.hold import Hold, Overtaken
 from chalicelib.usecases.restart import restart
 from chalicelib.usecases.route import A_MOMENT, CONTINUE, END, Next, Route, of_unheld
 from chalicelib.usecases.think import think
+
+logger = logging.getLogger(__name__)
 
 LAPS_PER_EXECUTION = 1_500
 """A lap is at most 14 history events (Advance 5, Route 2, a wait for an answer 7); an execution may have 25,000."""
@@ -104,7 +107,10 @@ def _take_and_work(run: Run, log: list[Event], slice: Slice, killed_at: datetime
     )
     try:
         return _Worker(hold, slice, killed_at, needs).work()
-    except LeaseLost:
+    except LeaseLost as lost:
+        # What this worker still had in hand is late: it is told of here, and nowhere in the run.
+        told = {"action": "advance", "run_id": run.run_id, "attempt": taking.after.attempt, "late": True}
+        logger.warning("the hold was lost: %s", lost, extra=told)
         return A_MOMENT
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -20,6 +21,7 @@ from chalicelib.core.decide import (
     ThinkAgain,
     next_act,
 )
+from chalicelib.core.progress import MAX_REPEATS
 from chalicelib.core.reply import ToolCall
 from chalicelib.core.run import Budget, Run, Status
 from tests.core.a_log import NOON, RUN_ID, LogInWords, a_log, a_started_log
@@ -33,6 +35,8 @@ RUN = Run(
     created_at=NOON,
     attempt=1,
 )
+
+PATIENT = replace(RUN, budget=Budget(steps=50, seconds=600))
 
 
 def asked(log: LogInWords, later: float = 0) -> Act:
@@ -147,6 +151,27 @@ def test_progress_begins_the_count_of_starts_anew() -> None:
 def test_slices_and_waits_for_a_provider_are_no_crashes() -> None:
     log = a_started_log().step().taken("slice").taken("slice").taken("slice").waiting().resumed()
     assert isinstance(asked(log), ThinkAgain)
+
+
+def test_an_agent_that_is_told_the_same_again_and_again_is_stopped() -> None:
+    log = a_started_log()
+    for number in range(1, MAX_REPEATS + 1):
+        assert next_act(PATIENT, log.events, log.now) == Think(number)
+        log.step(number).said("", "look", step=number).tool_began(0, number).tool_ended(0, number)
+    stopped = next_act(PATIENT, log.events, log.now)
+    assert isinstance(stopped, Stop)
+    assert stopped.code == "no_progress"
+
+
+@pytest.mark.parametrize("last", ["another answer", "a message"])
+def test_news_of_any_kind_are_progress(last: str) -> None:
+    log = a_started_log()
+    for number in range(1, MAX_REPEATS + 1):
+        content = "seen" if number < MAX_REPEATS or last == "a message" else last
+        log.step(number).said("", "look", step=number).tool_began(0, number).tool_ended(0, number, content)
+    if last == "a message":
+        log.message()
+    assert next_act(PATIENT, log.events, log.now) == Think(MAX_REPEATS + 1)
 
 
 def test_a_pending_log_asks_like_any_other() -> None:

@@ -22,11 +22,11 @@ from chalicelib.usecases.make_key import make_key
 from infra.local import packaged
 from infra.local.cloud import LocalCloud
 
-LOOK_AT_THE_CLOCK = Turn(calls=(AskedCall("current_time", {}),))
+LOOK_AT_THE_CLOCK = [Turn(calls=(AskedCall("current_time", {"timezone": zone}),)) for zone in ("UTC", "Europe/Paris")]
 SCRIPTS: dict[str, Script] = {
     "brief": (Turn(text="All is well."),),
-    "twenty": (*[LOOK_AT_THE_CLOCK] * 19, Turn(text="That took a while.")),
-    "five": (*[LOOK_AT_THE_CLOCK] * 4, Turn(text="Five.")),
+    "twenty": (*(LOOK_AT_THE_CLOCK * 10)[:19], Turn(text="That took a while.")),
+    "five": (*LOOK_AT_THE_CLOCK * 2, Turn(text="Five.")),
     "slow": (Turn(text="word " * 400, pace=0.05),),
     "silent": (Turn(text="never", fault=Silent(600)),),
     "down": (Turn(text="never", fault=Unavailable(times=99, retry_after=300)),),

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import logging
 from datetime import timedelta
+
+import pytest
 
 from chalicelib.adapters.models.scripted import Silent, Turn
 from chalicelib.core import lease
@@ -33,10 +36,16 @@ def test_the_lease_of_a_long_silent_call_is_kept_alive(workshop: OpenWorkshop) -
     assert text(shop.log) == "at last"
 
 
-def test_a_worker_that_was_overtaken_writes_nothing_more(workshop: OpenWorkshop) -> None:
+def test_a_worker_that_was_overtaken_writes_nothing_more(
+    workshop: OpenWorkshop, caplog: pytest.LogCaptureFixture
+) -> None:
     shop = workshop((Turn(text="a b c d e f g h", pace=1),))
     shop.at(3.5, lambda: taken_over(shop))
+    logging.getLogger("chalicelib.usecases.advance").addHandler(caplog.handler)
     route = shop.advance()
+    logging.getLogger("chalicelib.usecases.advance").removeHandler(caplog.handler)
+    line = next(record for record in caplog.records if getattr(record, "late", False))
+    assert line.message.startswith("the hold was lost: fenced: seq")
     assert route.next is Next.WAIT
     log = shop.log
     (takeover,) = shop.told(EventType.RUN_ATTEMPT)
