@@ -8,12 +8,12 @@ import signal
 import socket
 import subprocess
 import sys
-import threading
-import time
 from pathlib import Path
 from typing import Self
 
 import httpx
+
+from tests.patience import await_true
 
 ROOT = Path(__file__).parents[2]
 
@@ -79,16 +79,6 @@ class Laptop:
             return httpx.get(f"{self.url}/healthz", trust_env=False, timeout=2).status_code == 200
         except httpx.TransportError:
             return False
-
-
-def await_true(condition: object, seconds: float) -> None:
-    """Wait, in real time, until the condition holds: what is waited for is another process."""
-    assert callable(condition)
-    glance, until = threading.Event(), time.monotonic() + seconds
-    while not condition():
-        if time.monotonic() > until:
-            raise AssertionError(f"not within {seconds} s")
-        glance.wait(0.05)
 
 
 def strike(pid: int, number: signal.Signals) -> None:

@@ -20,8 +20,9 @@ from typing import Any
 import pytest
 
 from pawl_client import PawlClient, PawlError, Unreachable
-from tests.crash.laptop import Laptop, await_true, strike
+from tests.crash.laptop import Laptop, strike
 from tests.crash.provider import TEXT, TURNS, providing
+from tests.patience import await_true
 
 THOROUGH = os.environ.get("CRASH_POINTS") == "all"
 SEED = int(os.environ.get("CRASH_SEED", time.time_ns() % 100_000))

@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from pawl_client import PawlClient
-from tests.crash.laptop import Laptop, await_true, strike
+from tests.crash.laptop import Laptop, strike
 from tests.crash.provider import providing
 from tests.crash.test_real_kills import check, findings, followed
+from tests.patience import await_true
 
 MOMENT = 3.0
 """Real seconds that the woken worker gets to do its worst: several of its renewals and appends."""

@@ -11,6 +11,7 @@ from chalicelib.adapters.aws.clients import client
 from chalicelib.adapters.aws.step_functions import StepFunctionsWorkflow
 from chalicelib.core.errors import InvalidInput, WorkflowUnavailable
 from tests.builders import run_id
+from tests.patience import await_true
 
 if TYPE_CHECKING:
     from mypy_boto3_stepfunctions import SFNClient
@@ -43,6 +44,10 @@ def test_what_runs_is_listed_page_by_page_as_run_and_start(
         workflow.start(run_id(number), number + 1)
     over = stepfunctions.start_execution(stateMachineArn=machine, name=f"{run_id(7)}-1")
     stepfunctions.stop_execution(executionArn=over["executionArn"])
+    # moto stops an execution on a thread of its own.
+    await_true(
+        lambda: stepfunctions.describe_execution(executionArn=over["executionArn"])["status"] != "RUNNING", seconds=10
+    )
     stepfunctions.start_execution(stateMachineArn=machine, name="by-hand")
 
     found: list[tuple[str, int]] = []
