@@ -10,7 +10,7 @@ from chalicelib.adapters.models.scripted import Dies, Turn, Unavailable
 from chalicelib.core import lease
 from chalicelib.core.errors import WorkflowUnavailable
 from chalicelib.core.events import EventType
-from chalicelib.core.run import Status
+from chalicelib.core.run import Run, Status
 from chalicelib.core.transcript import text
 from chalicelib.usecases.abandon import abandon
 from chalicelib.usecases.await_answer import await_answer
@@ -72,6 +72,20 @@ def test_a_token_that_is_kept_while_a_cancel_is_on_its_way_is_woken_by_it(worksh
     shop.runs.commit = keep_first  # type: ignore[method-assign]
     shop.cancel()
     assert shop.workflow.woken == ["token-1"]
+
+
+def test_a_cancel_between_the_look_and_the_keeping_of_a_token_wakes_it(workshop: OpenWorkshop) -> None:
+    shop = waiting(workshop)
+    keep_token = shop.runs.keep_token
+
+    def cancel_first(run: Run, token: str) -> None:
+        shop.cancel()
+        keep_token(run, token)
+
+    shop.runs.keep_token = cancel_first  # type: ignore[method-assign]
+    keep(shop, "token-1")
+    assert shop.workflow.woken == ["token-1"]
+    assert shop.run.token is None
 
 
 def test_the_token_of_an_older_start_wakes_itself(workshop: OpenWorkshop) -> None:
