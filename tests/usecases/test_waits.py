@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import timedelta
 
 import pytest
 
 from chalicelib.adapters.models.scripted import Dies, Turn, Unavailable
 from chalicelib.core import lease
+from chalicelib.core.change import Change
 from chalicelib.core.errors import WorkflowUnavailable
 from chalicelib.core.events import EventType
 from chalicelib.core.run import Run, Status
@@ -173,6 +175,34 @@ def test_a_cancel_that_its_holder_did_not_confirm_is_confirmed_by_the_sweeper(wo
     assert swept(shop).confirmed == 1
     assert shop.run.status is Status.CANCELLED
     assert shop.log[-1].data["latency_ms"] == 120_000
+
+
+def before_the_commit(shop: Workshop, do: Callable[[], object]) -> None:
+    """Let something happen between what is read and what is written."""
+    commit = shop.runs.commit
+
+    def late(change: Change) -> None:
+        shop.runs.commit = commit  # type: ignore[method-assign]
+        do()
+        commit(change)
+
+    shop.runs.commit = late  # type: ignore[method-assign]
+
+
+def test_a_holder_that_renews_in_the_last_moment_confirms_for_itself(workshop: OpenWorkshop) -> None:
+    shop = died(workshop((Turn(text="x"),)))
+    shop.cancel()
+    shop.time.advance(120)
+    before_the_commit(shop, lambda: shop.runs.renew(lease.renewed(shop.run, shop.time.now())))
+    assert swept(shop).confirmed == 0
+    assert shop.run.status is Status.CANCELLING
+
+
+def test_an_execution_that_gives_up_does_not_fail_the_run_of_the_next_one(workshop: OpenWorkshop) -> None:
+    shop = workshop((Turn(text="x"),))
+    before_the_commit(shop, lambda: shop.runs.raise_start(shop.run, shop.time.now()))
+    assert not given_up(shop)
+    assert shop.run.status is Status.PENDING
 
 
 def test_the_execution_of_a_cancelling_run_confirms_in_the_place_of_a_dead_holder(workshop: OpenWorkshop) -> None:
