@@ -10,7 +10,7 @@ from chalicelib.core import settle
 from chalicelib.core.change import NOBODY_MOVED_IT, Change
 from chalicelib.core.events import SETTLES_CALL, Event, EventType, Log, Stamp
 from chalicelib.core.run import Run, Trigger
-from chalicelib.core.transitions import move
+from chalicelib.core.transitions import move, status_after
 
 _MILLISECOND = timedelta(milliseconds=1)
 
@@ -18,6 +18,13 @@ _MILLISECOND = timedelta(milliseconds=1)
 def order(run: Run, *, tail: int, stamp: Stamp, actor: str, reason: str | None) -> Change:
     """`run.cancelling`: a running run's holder is told to begin nothing more."""
     return move(run, Trigger.CANCEL, tail=tail, stamp=stamp, data={"actor": actor, "reason": reason})
+
+
+def still_holds(run: Run, found: Event) -> bool:
+    """Whether the order may be given as decided, behind an event that came in between: the same holder goes on with the
+    same status. Anything else is decided anew."""
+    same_status = status_after(run.status, found.type) is run.status
+    return same_status and not found.ends and found.attempt == run.attempt
 
 
 def at_once(run: Run, log: Log, *, stamp: Stamp, actor: str, reason: str | None) -> Change:

@@ -7,7 +7,7 @@ import logging
 from dataclasses import dataclass
 
 from chalicelib.core import cancelling, lease, task
-from chalicelib.core.errors import Race, Unavailable, WorkflowUnavailable
+from chalicelib.core.errors import Collision, Race, Unavailable, WorkflowUnavailable
 from chalicelib.core.events import OUTSIDE, Event, Stamp
 from chalicelib.core.run import Run, Status
 from chalicelib.ports.chance import Chance
@@ -18,7 +18,9 @@ from chalicelib.usecases.confirm import confirm
 from chalicelib.usecases.read_run import read_run
 
 TRIES = 10
-"""Looks at the run, each followed by at most one write: two are needed, and a run that streams may come in between."""
+"""Looks at the run: two are needed, and others may come in between."""
+CHASE = 10
+"""Writes after one look, each behind the event that the one before it met."""
 
 log = logging.getLogger(__name__)
 
@@ -62,10 +64,22 @@ class _Canceller:
             case Status.PENDING | Status.WAITING:
                 self._on_the_spot(run.run_id)
             case Status.RUNNING | Status.STREAMING:
-                order = cancelling.order(run, tail=last.seq, stamp=self._stamp(), actor=self.actor, reason=self.reason)
-                self.runs.commit(order)
+                self._order(run, last.seq)
             case Status.CANCELLING:
                 confirm(run.run_id, runs=self.runs, clock=self.clock, chance=self.chance)
+
+    def _order(self, run: Run, tail: int) -> None:
+        """Tell the holder. What came in between moves the tail, and no second look is taken if it changes nothing else:
+        a run that streams would be ahead again by then."""
+        stamp = self._stamp()
+        for _ in range(CHASE):
+            try:
+                self.runs.commit(cancelling.order(run, tail=tail, stamp=stamp, actor=self.actor, reason=self.reason))
+                return
+            except Collision as collision:
+                if not cancelling.still_holds(run, collision.found):
+                    raise
+                tail = collision.found.seq
 
     def _on_the_spot(self, run_id: str) -> None:
         run, events = self.runs.log(run_id)

@@ -10,14 +10,15 @@ from typing import Any
 import pytest
 
 from chalicelib.core import lease
+from chalicelib.core.cancelling import still_holds
 from chalicelib.core.change import Change, record
 from chalicelib.core.errors import InvalidInput, NotFound, Unavailable, WorkflowUnavailable
 from chalicelib.core.events import Event, EventType
 from chalicelib.core.lease import LEASE, renewed
 from chalicelib.core.run import Run, Status, Trigger
 from chalicelib.ports.run_store import RunStore
-from chalicelib.usecases.cancel import TRIES, cancel
-from tests.builders import RUN_ID, a_move, a_run, a_stamp, accepted
+from chalicelib.usecases.cancel import CHASE, TRIES, cancel
+from tests.builders import RUN_ID, a_held_run, a_move, a_run, a_stamp, accepted, an_event
 from tests.usecases.rival import beaten
 from tests.usecases.workshop import RecordingWorkflow
 from tests.virtual_time import EPOCH, CountedChance, VirtualTime
@@ -246,6 +247,29 @@ def test_calls_that_a_dead_worker_began_are_named_as_unsettled(bench: Bench) -> 
     _, last = bench.cancel()
 
     assert last.data["unsettled"] == ["call-1"]
+
+
+def test_a_run_that_streams_is_caught_up_with_from_one_look(bench: Bench) -> None:
+    bench.take()
+    bench.move(Trigger.FIRST_TOKEN)
+    looks: list[str] = []
+    busy = beaten(bench.runs, "commit", lambda: bench.tell(EventType.TEXT_DELTA, step=1, text="x"), CHASE - 1)
+
+    run, _ = bench.cancel(runs=beaten(busy, "tail", lambda: looks.append("look"), 100))
+
+    assert run.status is Status.CANCELLING
+    assert bench.words[-2:] == ["text.delta", "run.cancelling"]
+    assert len(looks) == 2
+
+
+@pytest.mark.parametrize(
+    "type", [EventType.RUN_ATTEMPT, EventType.RUN_WAITING, EventType.RUN_DONE, EventType.RUN_CANCELLING]
+)
+def test_what_changes_the_run_is_decided_upon_anew(type: EventType) -> None:
+    held = a_held_run()
+    assert still_holds(held, an_event(7, EventType.TOOL_STARTED))
+    assert not still_holds(held, an_event(7, EventType.TOOL_STARTED, attempt=2))
+    assert not still_holds(held, an_event(7, type, attempt=1 if type is not EventType.RUN_ATTEMPT else 2))
 
 
 def test_whoever_always_comes_too_late_is_told_so_in_the_end(bench: Bench) -> None:
