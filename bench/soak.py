@@ -30,7 +30,7 @@ def main() -> int:
     random = Random(asked.seed)
     ended: Counter[str] = Counter()
     memory = [_resident()]
-    with a_town({}) as place, ThreadPoolExecutor(asked.at_once) as hands:
+    with a_town({}, ticking=True) as place, ThreadPoolExecutor(asked.at_once) as hands:
         with_scripts()
         plans = [(random.choice(AGENTS), random.random() < 0.2, random.random()) for _ in range(asked.runs)]
         for number, status in enumerate(hands.map(lambda plan: _live(place, *plan), plans), start=1):

@@ -105,9 +105,9 @@ class Town:
 
 
 @contextmanager
-def a_town(settings: Mapping[str, str]) -> Iterator[Town]:
-    """A town with the agents that everybody has."""
-    with LocalCloud(packaged.options(settings, ticking=False)) as cloud:
+def a_town(settings: Mapping[str, str], *, ticking: bool = False) -> Iterator[Town]:
+    """A town with the agents that everybody has; without a tick, so that nothing is put right behind a test's back."""
+    with LocalCloud(packaged.options(settings, ticking=ticking)) as cloud:
         place = Town(cloud)
         with place.http:
             yield place
