@@ -16,8 +16,11 @@ AGENT = Agent(name="demo", description="", prompt="", model="scripted:market", b
 def test_a_task_at_every_limit_is_a_task() -> None:
     tags = {f"{number:0{MAX_TAG_NAME}d}": "v" * MAX_TAG_VALUE for number in range(MAX_TAGS)}
 
-    Task("demo", "é" * (MAX_TEXT_BYTES // 2), tags, MAX_BUDGET.steps, MAX_BUDGET.seconds)
-    Task("demo", "x", {"k": ""}, 1, 1)
+    largest = Task("demo", "é" * (MAX_TEXT_BYTES // 2), tags, MAX_BUDGET.steps, MAX_BUDGET.seconds)
+    smallest = Task("demo", "x", {"k": ""}, 1, 1)
+
+    assert (len(largest.text.encode()), len(largest.metadata)) == (MAX_TEXT_BYTES, MAX_TAGS)
+    assert (smallest.text, smallest.metadata) == ("x", {"k": ""})
 
 
 @pytest.mark.parametrize("text", ["", " ", "\n\t "])
