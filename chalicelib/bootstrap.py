@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from chalicelib.ports.model import Model
     from chalicelib.ports.payload_store import PayloadStore
     from chalicelib.ports.run_store import RunStore
-    from chalicelib.ports.toolbox import Toolbox
+    from chalicelib.ports.toolbox import Toolboxes
     from chalicelib.ports.workflow import Workflow
 
 
@@ -97,11 +97,11 @@ class World:
         return RoutedModel({"scripted": scripted, "openai": OpenAIModel(self.config.model_url, self._model_key)})
 
     @cached_property
-    def toolbox(self) -> Toolbox:
+    def toolboxes(self) -> Toolboxes:
         from chalicelib.adapters.tools.current_time import current_time
-        from chalicelib.adapters.tools.toolbox import FunctionToolbox
+        from chalicelib.adapters.tools.toolbox import FunctionToolbox, Shared
 
-        return FunctionToolbox([current_time(self.clock)])
+        return Shared(FunctionToolbox([current_time(self.clock)]))
 
     @cached_property
     def _dynamodb(self) -> DynamoDBClient:

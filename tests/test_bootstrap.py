@@ -57,8 +57,8 @@ def test_a_large_payload_goes_to_the_bucket_that_the_environment_names(world: Wo
 
 
 def test_without_a_provider_there_are_the_scripted_agents_only(world: World) -> None:
-    assert [agent.name for agent in world.agents.all()] == ["demo"]
-    assert all(world.toolbox.specs(agent.tools) for agent in world.agents.all())
+    assert [agent.name for agent in world.agents.all("acme")] == ["demo"]
+    assert all(world.toolboxes.of("acme", agent).specs(agent.tools) for agent in world.agents.all("acme"))
 
 
 def a_world_with_a_model(**settings: str) -> World:
@@ -77,7 +77,7 @@ def a_world_with_a_model(**settings: str) -> World:
 def test_with_a_provider_there_is_an_agent_for_its_model() -> None:
     world = a_world_with_a_model()
 
-    assert [agent.model for agent in world.agents.all() if agent.name == "chat"] == ["openai:small"]
+    assert [agent.model for agent in world.agents.all("acme") if agent.name == "chat"] == ["openai:small"]
 
 
 def test_the_providers_key_comes_itself_or_out_of_the_parameter_store(

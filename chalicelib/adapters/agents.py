@@ -37,8 +37,8 @@ class ConfiguredAgents:
         agents = (DEMO,) if chat_model is None else (DEMO, chat(chat_model))
         self._agents = {agent.name: agent for agent in sorted(agents, key=lambda agent: agent.name)}
 
-    def find(self, name: str) -> Agent | None:
+    def find(self, account_id: str, name: str, version: int | None = None) -> Agent | None:
         return self._agents.get(name)
 
-    def all(self) -> Sequence[Agent]:
+    def all(self, account_id: str) -> Sequence[Agent]:
         return tuple(self._agents.values())

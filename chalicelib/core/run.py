@@ -68,6 +68,7 @@ class Run:
     budget: Budget
     created_at: datetime
     metadata: Mapping[str, str] = field(default_factory=dict)
+    agent_version: int = 1
     attempt: int = 0
     start: int = 0
     lease_until: datetime | None = None

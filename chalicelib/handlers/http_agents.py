@@ -10,4 +10,4 @@ from chalicelib.handlers.authorizer import Caller
 
 
 def get_agents(request: Request, caller: Caller) -> Response:
-    return Response({"agents": [http_shapes.agent(agent) for agent in bootstrap.world().agents.all()]})
+    return Response({"agents": [http_shapes.agent(agent) for agent in bootstrap.world().agents.all(caller.account_id)]})

@@ -23,7 +23,7 @@ def advance(event: dict[str, Any], context: Any) -> dict[str, Any]:
         agents=world.agents,
         workflow=world.workflow,
         model=world.model,
-        toolbox=world.toolbox,
+        toolboxes=world.toolboxes,
         clock=world.clock,
         chance=world.chance,
         crew=world.crew,

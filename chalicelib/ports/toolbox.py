@@ -2,18 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from datetime import datetime
-from typing import Protocol
+from collections.abc import Iterable, Mapping
+from typing import Any, Protocol
 
+from chalicelib.core.agent import Agent
 from chalicelib.core.reply import ToolCall
-from chalicelib.core.tools import ToolResult, ToolSpec
+from chalicelib.core.tools import Invocation, ToolResult, ToolSpec
 
 
 class Toolbox(Protocol):
+    """The tools of one agent: the built-in ones that it names, and those that it declares."""
+
+    def spec(self, name: str) -> ToolSpec | None:
+        """The tool of that name, None if there is none."""
+
     def specs(self, names: Iterable[str]) -> tuple[ToolSpec, ...]:
         """The tools of these names; raises KeyError for one that is not there."""
 
-    def call(self, call: ToolCall, deadline: datetime) -> ToolResult:
-        """Make the call. Every failure of the tool is a result with `ok` false, also an unknown tool and bad
-        arguments."""
+    def problem(self, call: ToolCall) -> str | None:
+        """What is wrong with a call, in a sentence for the model: an unknown tool, bad arguments."""
+
+    def fields(self, call: ToolCall) -> Mapping[str, Any]:
+        """The values that permissions look at, in their canonical form. Only of a call without a problem."""
+
+    def preview(self, call: ToolCall) -> str:
+        """What the call would do, for the person who is asked. Only of a call without a problem."""
+
+    def call(self, invocation: Invocation) -> ToolResult:
+        """Make the call. Every failure of the tool is a result with `ok` false."""
+
+
+class Toolboxes(Protocol):
+    def of(self, account_id: str, agent: Agent) -> Toolbox:
+        """The toolbox of an agent's runs."""

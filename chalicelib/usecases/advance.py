@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import cached_property
 
 from chalicelib.core import budget, cancelling, lease, patience, settle
 from chalicelib.core.agent import Agent
@@ -23,6 +24,7 @@ from chalicelib.core.decide import (
 )
 from chalicelib.core.errors import Collision, LeaseLost, ModelFault, RunMoved
 from chalicelib.core.events import Event, EventType
+from chalicelib.core.reply import ToolCall
 from chalicelib.core.run import Run, Status, Trigger
 from chalicelib.core.transitions import move
 from chalicelib.ports.agent_book import AgentBook
@@ -31,7 +33,7 @@ from chalicelib.ports.clock import Clock
 from chalicelib.ports.crew import Crew
 from chalicelib.ports.model import Model
 from chalicelib.ports.run_store import RunStore
-from chalicelib.ports.toolbox import Toolbox
+from chalicelib.ports.toolbox import Toolboxes
 from chalicelib.ports.workflow import Workflow
 from chalicelib.usecases.call_tools import call_tools
 from chalicelib.usecases.confirm import confirm
@@ -67,7 +69,7 @@ class Needs:
     agents: AgentBook
     workflow: Workflow
     model: Model
-    toolbox: Toolbox
+    toolboxes: Toolboxes
     clock: Clock
     chance: Chance
     crew: Crew
@@ -141,7 +143,7 @@ class _Worker:
             case Think() | ThinkAgain():
                 return self._think(act)
             case CallTools(_, calls):
-                call_tools(calls, self.hold, self.stop_at, toolbox=self.needs.toolbox)
+                return self._call_tools(calls)
             case GiveUpCalls(calls):
                 for call in calls:
                     self.hold.begin(EventType.TOOL_UNKNOWN, {"call_id": call.call_id, "name": call.name})
@@ -157,13 +159,20 @@ class _Worker:
         if self._slice_is_used_up(act):
             self.hold.hand_back()
             return CONTINUE
-        agent = self._agent()
-        if agent is None:
-            return self._fail("unknown_agent", f"there is no agent {self.hold.run.agent!r} any more")
+        if (agent := self.agent) is None:
+            return self._no_agent()
         self.steps += isinstance(act, Think)
         until = min(self.stop_at, self._time_is_up())
-        fault = think(act, self.hold, until, agent=agent, model=self.needs.model, toolbox=self.needs.toolbox)
+        toolbox = self.needs.toolboxes.of(self.hold.run.account_id, agent)
+        fault = think(act, self.hold, until, agent=agent, model=self.needs.model, toolbox=toolbox)
         return self._after(fault) if fault and not self.hold.cancelling else None
+
+    def _call_tools(self, calls: tuple[ToolCall, ...]) -> Route | None:
+        if (agent := self.agent) is None:
+            return self._no_agent()
+        toolbox = self.needs.toolboxes.of(self.hold.run.account_id, agent)
+        call_tools(calls, self.hold, self.stop_at, toolbox=toolbox)
+        return None
 
     def _slice_is_used_up(self, act: Think | ThinkAgain) -> bool:
         begins_another = isinstance(act, Think) and 0 < self.slice.steps <= self.steps
@@ -214,8 +223,14 @@ class _Worker:
         self.hold.put(move(self.hold.run, Trigger.FAIL, tail=self.hold.tail, stamp=stamp, data=data, owed=owed))
         return END
 
-    def _agent(self) -> Agent | None:
-        return self.needs.agents.find(self.hold.run.agent)
+    @cached_property
+    def agent(self) -> Agent | None:
+        """The run's agent in the version that it began with."""
+        run = self.hold.run
+        return self.needs.agents.find(run.account_id, run.agent, run.agent_version)
+
+    def _no_agent(self) -> Route:
+        return self._fail("unknown_agent", f"there is no agent {self.hold.run.agent!r} any more")
 
     def _time_is_up(self) -> datetime:
         return budget.time_is_up(self.hold.run.budget, self.hold.log, self.hold.clock.now())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -9,7 +10,7 @@ from queue import SimpleQueue
 
 from chalicelib.core.events import EventType
 from chalicelib.core.reply import ToolCall
-from chalicelib.core.tools import Effect, ToolResult, ToolSpec
+from chalicelib.core.tools import Effect, Invocation, ToolResult
 from chalicelib.ports.toolbox import Toolbox
 from chalicelib.usecases.hold import Hold, Overtaken
 
@@ -37,6 +38,7 @@ def call_tools(calls: tuple[ToolCall, ...], hold: Hold, until: datetime, *, tool
     next decision.
     """
     inbox: SimpleQueue[Heard] = SimpleQueue()
+    stop = threading.Event()
     begun: dict[str, _Begun] = {}
     try:
         for call in calls:
@@ -44,13 +46,16 @@ def call_tools(calls: tuple[ToolCall, ...], hold: Hold, until: datetime, *, tool
     except Overtaken:
         if not begun:
             raise
-    for one in begun.values():
-        hold.crew.begin(_work(one, hold, inbox, toolbox))
-    _collect(begun, hold, inbox)
+    try:
+        for one in begun.values():
+            hold.crew.begin(_work(one, hold, inbox, toolbox, stop))
+        _collect(begun, hold, inbox, stop)
+    finally:
+        stop.set()
 
 
 def _begin(call: ToolCall, hold: Hold, until: datetime, toolbox: Toolbox) -> _Begun:
-    spec = _spec(call.name, toolbox)
+    spec = toolbox.spec(call.name)
     effect, timeout = (spec.effect, spec.timeout) if spec else (Effect.READ, TO_REFUSE_A_TOOL)
     deadline = min(hold.clock.now() + timedelta(seconds=timeout), until)
     hold.begin(
@@ -66,31 +71,35 @@ def _begin(call: ToolCall, hold: Hold, until: datetime, toolbox: Toolbox) -> _Be
     return _Begun(call, effect, deadline)
 
 
-def _spec(name: str, toolbox: Toolbox) -> ToolSpec | None:
-    """None for a tool that is not there: the call is answered all the same, by a failure that the model is told."""
-    try:
-        return toolbox.specs([name])[0]
-    except KeyError:
-        return None
-
-
-def _work(one: _Begun, hold: Hold, inbox: SimpleQueue[Heard], toolbox: Toolbox) -> Callable[[], None]:
+def _work(
+    one: _Begun, hold: Hold, inbox: SimpleQueue[Heard], toolbox: Toolbox, stop: threading.Event
+) -> Callable[[], None]:
     def work() -> None:
         # Right before the effect, on one's own clock: a process that was stopped for a while must not wake up and act.
         if hold.clock.now() >= one.deadline or not hold.counts:
             inbox.put((one, ToolResult(ok=False, content="Not made: its time was up before it could begin.")))
         else:
-            inbox.put((one, toolbox.call(one.call, one.deadline)))
+            inbox.put((one, _made(one, hold, toolbox, stop)))
 
     return work
 
 
-def _collect(begun: dict[str, _Begun], hold: Hold, inbox: SimpleQueue[Heard]) -> None:
+def _made(one: _Begun, hold: Hold, toolbox: Toolbox, stop: threading.Event) -> ToolResult:
+    if (problem := toolbox.problem(one.call)) is not None:
+        return ToolResult(ok=False, content=problem)
+    run = hold.run
+    return toolbox.call(
+        Invocation(run.run_id, run.account_id, one.call, one.deadline, stop, permits=lambda fields: True)
+    )
+
+
+def _collect(begun: dict[str, _Begun], hold: Hold, inbox: SimpleQueue[Heard], stop: threading.Event) -> None:
     waiting = dict(begun)
     give_up_at: datetime | None = None
     while waiting:
         if hold.cancelling and give_up_at is None:
             give_up_at = hold.clock.now() + GRACE_AFTER_CANCEL
+            stop.set()
         until = min(one.deadline for one in waiting.values())
         heard = hold.attend(inbox, min(until, give_up_at) if give_up_at else until)
         if heard is not None:

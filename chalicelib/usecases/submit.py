@@ -49,7 +49,7 @@ def submit(
     chance: Chance,
 ) -> Submitted:
     """Make the task's run, once per idempotency key. Raises `InvalidInput` and `KeyReused`."""
-    agent = _agent(asked.agent, agents)
+    agent = _agent(asked.agent, account_id, agents)
     now = clock.now()
     run = _run(asked, agent, account_id, now, chance)
     stamp = Stamp(now, OUTSIDE, chance.write_id())
@@ -64,10 +64,10 @@ def submit(
     return Submitted(run, replayed=False)
 
 
-def _agent(name: str, agents: AgentBook) -> Agent:
-    agent = agents.find(name)
+def _agent(name: str, account_id: str, agents: AgentBook) -> Agent:
+    agent = agents.find(account_id, name)
     if agent is None:
-        known = ", ".join(agent.name for agent in agents.all())
+        known = ", ".join(agent.name for agent in agents.all(account_id))
         raise InvalidInput(
             "unknown_agent", "there is no agent of that name", field="agent", expected=f"one of: {known}"
         )
@@ -79,6 +79,7 @@ def _run(asked: Task, agent: Agent, account_id: str, now: datetime, chance: Chan
         run_id=ids.run_id(now, chance.bytes(10)),
         account_id=account_id,
         agent=agent.name,
+        agent_version=agent.version,
         status=Status.PENDING,
         budget=task.budget(asked, agent),
         created_at=now,
@@ -89,7 +90,13 @@ def _run(asked: Task, agent: Agent, account_id: str, now: datetime, chance: Chan
 
 
 def _accepted(asked: Task, run: Run) -> Mapping[str, Any]:
-    return {"agent": run.agent, "text": asked.text, "metadata": dict(run.metadata), "budget": asdict(run.budget)}
+    return {
+        "agent": run.agent,
+        "version": run.agent_version,
+        "text": asked.text,
+        "metadata": dict(run.metadata),
+        "budget": asdict(run.budget),
+    }
 
 
 def _claim(asked: Task, key: str | None, now: datetime) -> Claim | None:

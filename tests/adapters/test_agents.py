@@ -14,29 +14,29 @@ from tests.virtual_time import VirtualTime
 def test_without_a_provider_there_is_the_demo_alone() -> None:
     agents = ConfiguredAgents(None)
 
-    assert [agent.name for agent in agents.all()] == ["demo"]
-    assert agents.find("chat") is None
+    assert [agent.name for agent in agents.all("acme")] == ["demo"]
+    assert agents.find("acme", "chat") is None
 
 
 def test_with_a_provider_there_is_chat_on_its_model_too() -> None:
     agents = ConfiguredAgents("llama3:8b")
 
-    assert [agent.name for agent in agents.all()] == ["chat", "demo"]
-    chat = agents.find("chat")
+    assert [agent.name for agent in agents.all("acme")] == ["chat", "demo"]
+    chat = agents.find("acme", "chat")
     assert chat is not None
     assert chat.model == "openai:llama3:8b"
 
 
 @pytest.mark.parametrize("name", ["chat", "demo"])
 def test_every_tool_that_an_agent_names_is_there(name: str) -> None:
-    agent = ConfiguredAgents("default").find(name)
+    agent = ConfiguredAgents("default").find("acme", name)
 
     assert agent is not None
     assert FunctionToolbox([current_time(VirtualTime())]).specs(agent.tools)
 
 
 def test_the_demo_plays_a_script_that_ships() -> None:
-    demo = ConfiguredAgents(None).find("demo")
+    demo = ConfiguredAgents(None).find("acme", "demo")
 
     assert demo is not None
     assert demo.model.removeprefix("scripted:") in SCRIPTS

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import fields, is_dataclass
 from datetime import datetime, timedelta
@@ -68,6 +69,7 @@ class Freezer:
             ((list,), self._list),
             ((tuple,), self._each),
             ((set, frozenset), lambda value, seen: frozenset(self._each(value, seen))),
+            ((threading.Event,), lambda value, seen: value.is_set()),
             ((SimpleQueue,), lambda value, seen: self._each(contents(value), seen)),
         )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -67,17 +68,18 @@ def start_uncounted(patch: Patch) -> None:
 def effect_first(patch: Patch) -> None:
     def make(calls: Any, held: hold.Hold, until: Any, *, toolbox: Any) -> None:
         for call in calls:
-            result = toolbox.call(call, until)
-            begun = call_tools._begin(call, held, until, toolbox)
+            begun = call_tools._Begun(call, toolbox.spec(call.name).effect, until)
+            result = call_tools._made(begun, held, toolbox, threading.Event())
+            call_tools._begin(call, held, until, toolbox)
             call_tools._tell(begun, result, held)
 
     patch.setattr(advance, "call_tools", make)
 
 
 def no_look_before_the_effect(patch: Patch) -> None:
-    def work(one: Any, held: hold.Hold, inbox: Any, toolbox: Any) -> Callable[[], None]:
+    def work(one: Any, held: hold.Hold, inbox: Any, toolbox: Any, stop: Any) -> Callable[[], None]:
         def work() -> None:
-            inbox.put((one, toolbox.call(one.call, one.deadline)))
+            inbox.put((one, call_tools._made(one, held, toolbox, stop)))
 
         return work
 

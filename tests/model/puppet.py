@@ -22,7 +22,7 @@ from chalicelib.core.errors import Collision, LeaseLost, ModelFault, RunMoved, U
 from chalicelib.core.events import Event
 from chalicelib.core.reply import Reply, ToolCall
 from chalicelib.core.run import Run, Status
-from chalicelib.core.tools import ToolResult, ToolSpec
+from chalicelib.core.tools import Invocation, ToolResult, ToolSpec
 from chalicelib.ports.model import ModelRequest
 from chalicelib.ports.run_store import Claim, Page
 from tests.model.book import Freezer, Outside, contents
@@ -146,26 +146,41 @@ class Ports(Outside):
 
     # AgentBook, Model and Toolbox
 
-    def find(self, name: str) -> Agent | None:
+    def find(self, account_id: str, name: str, version: int | None = None) -> Agent | None:
         return self._around.agent
 
-    def all(self) -> Sequence[Agent]:
+    def all(self, account_id: str) -> Sequence[Agent]:
         return [self._around.agent]
 
-    def call(self, *asked: Any) -> Any:
-        """A model's call has one argument, a tool's has two."""
-        return self._think(*asked) if len(asked) == 1 else self._work(*asked)
+    def call(self, asked: ModelRequest | Invocation) -> Any:
+        """A model is asked with a request, a tool with an invocation."""
+        return self._work(asked.call) if isinstance(asked, Invocation) else self._think(asked)
 
     def _think(self, request: ModelRequest) -> _Stream:
         self.ask("think", request.step, self._shelf.freezer.freeze(request.messages))
         return _Stream(self._around.says(request))
 
-    def _work(self, call: ToolCall, deadline: datetime) -> ToolResult:
+    def _work(self, call: ToolCall) -> ToolResult:
         self.ask("effect", call.call_id)
         return ToolResult(ok=True, content="42")
 
+    def of(self, account_id: str, agent: Agent) -> Ports:
+        return self
+
+    def spec(self, name: str) -> ToolSpec | None:
+        return self._around.tools.get(name)
+
     def specs(self, names: Iterable[str]) -> tuple[ToolSpec, ...]:
         return tuple(self._around.tools[name] for name in names)
+
+    def problem(self, call: ToolCall) -> str | None:
+        return None
+
+    def fields(self, call: ToolCall) -> dict[str, Any]:
+        return {}
+
+    def preview(self, call: ToolCall) -> str:
+        return call.name
 
     # Clock, Chance and Crew
 

@@ -38,10 +38,10 @@ SCRIPTS: dict[str, Script] = {
 class Book:
     """An agent for each script."""
 
-    def find(self, name: str) -> Agent | None:
-        return next((agent for agent in self.all() if agent.name == name), None)
+    def find(self, account_id: str, name: str, version: int | None = None) -> Agent | None:
+        return next((agent for agent in self.all(account_id) if agent.name == name), None)
 
-    def all(self) -> list[Agent]:
+    def all(self, account_id: str) -> list[Agent]:
         budget = Budget(steps=50, seconds=3600)
         return [Agent(name, "plays", "", f"scripted:{name}", ("current_time",), budget) for name in SCRIPTS]
 

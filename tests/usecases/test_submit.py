@@ -63,6 +63,7 @@ def test_a_run_and_its_first_event_stand_together_and_its_first_start_is_counted
     first = found[1]
     assert (first.seq, first.type, first.attempt) == (0, EventType.RUN_ACCEPTED, OUTSIDE)
     assert first.data == {
+        "version": 1,
         "agent": "demo",
         "text": "Analyse market data",
         "metadata": {"team": "research"},

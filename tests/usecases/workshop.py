@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import timedelta
 
 from chalicelib.adapters.models.routing import RoutedModel
 from chalicelib.adapters.models.scripted import Script, ScriptedModel, Turn
-from chalicelib.adapters.tools.toolbox import Function, FunctionToolbox
+from chalicelib.adapters.tools.toolbox import Function, FunctionToolbox, Shared
 from chalicelib.core.agent import Agent
 from chalicelib.core.change import record
 from chalicelib.core.events import OUTSIDE, Event, EventType, Stamp
 from chalicelib.core.reply import AskedCall
 from chalicelib.core.run import Budget, Run, Status
-from chalicelib.core.tools import Effect, ToolSpec
+from chalicelib.core.tools import Effect, Invocation, ToolSpec
 from chalicelib.core.transitions import status_told
 from chalicelib.ports.model import Model
 from chalicelib.ports.run_store import RunStore
@@ -54,10 +54,10 @@ class OneAgent:
 
     agent: Agent
 
-    def find(self, name: str) -> Agent | None:
+    def find(self, account_id: str, name: str, version: int | None = None) -> Agent | None:
         return self.agent if name == self.agent.name else None
 
-    def all(self) -> list[Agent]:
+    def all(self, account_id: str) -> list[Agent]:
         return [self.agent]
 
 
@@ -72,7 +72,7 @@ class Tool:
     made: list[str] = field(default_factory=list)
 
     def in_the_box(self) -> tuple[ToolSpec, Function]:
-        def function(args: object, deadline: datetime) -> str:
+        def function(invocation: Invocation) -> str:
             self.made.append(self.name)
             return self.works()
 
@@ -126,7 +126,7 @@ class Workshop:
             agents=OneAgent(self.agent),
             workflow=self.workflow,
             model=self.model,
-            toolbox=self.toolbox,
+            toolboxes=Shared(self.toolbox),
             clock=self.time,
             chance=self.chance,
             crew=self.time,

@@ -71,6 +71,7 @@ _RUN: Mapping[str, _Form] = {
     "run_id": _TEXT,
     "account_id": _TEXT,
     "agent": _TEXT,
+    "agent_version": _NUMBER,
     "status": _STATUS,
     "budget": _BUDGET,
     "created_at": _MOMENT,

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import datetime
 from typing import Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from chalicelib.adapters.tools.toolbox import Tool, ToolProblem
-from chalicelib.core.tools import Effect, ToolSpec
+from chalicelib.core.tools import Effect, Invocation, ToolSpec
 from chalicelib.ports.clock import Clock
 
 SPEC = ToolSpec(
@@ -23,14 +22,15 @@ SPEC = ToolSpec(
     },
     effect=Effect.READ,
     timeout=5.0,
+    open_world=False,
 )
 
 
 def current_time(clock: Clock) -> Tool:
     """The tool, on that clock."""
 
-    def tell(args: Mapping[str, Any], deadline: datetime) -> str:
-        zone = _zone(args)
+    def tell(invocation: Invocation) -> str:
+        zone = _zone(invocation.call.args)
         here = clock.now().astimezone(zone)
         return f"{here:%A}, {here.isoformat(timespec='seconds')} ({zone.key})"
 

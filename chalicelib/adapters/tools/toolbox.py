@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable, Mapping
-from datetime import datetime
 from typing import Any
 
+from chalicelib.core.agent import Agent
 from chalicelib.core.reply import ToolCall
-from chalicelib.core.tools import ToolResult, ToolSpec
+from chalicelib.core.tools import Invocation, ToolResult, ToolSpec
 
 logger = logging.getLogger(__name__)
 
 LONGEST_QUOTE = 200
 """How much of bad arguments is shown to the model again."""
 
-Function = Callable[[Mapping[str, Any], datetime], str]
-"""Takes the arguments and the deadline, which it keeps itself: no one can stop a Python function from outside."""
+Function = Callable[[Invocation], str | ToolResult]
+"""Makes a call. It keeps the deadline itself: no one can stop a Python function from outside."""
 
 Tool = tuple[ToolSpec, Function]
 
@@ -31,21 +31,45 @@ class FunctionToolbox:
     def __init__(self, tools: Iterable[Tool]) -> None:
         self._tools = {spec.name: (spec, function) for spec, function in tools}
 
+    def spec(self, name: str) -> ToolSpec | None:
+        return self._tools[name][0] if name in self._tools else None
+
     def specs(self, names: Iterable[str]) -> tuple[ToolSpec, ...]:
         return tuple(self._tools[name][0] for name in names)
 
-    def call(self, call: ToolCall, deadline: datetime) -> ToolResult:
+    def problem(self, call: ToolCall) -> str | None:
         if call.name not in self._tools:
-            return _failed(f"There is no tool {call.name[:LONGEST_QUOTE]!r}. The tools are: {', '.join(self._tools)}.")
+            return f"There is no tool {call.name[:LONGEST_QUOTE]!r}. The tools are: {', '.join(self._tools)}."
         if call.malformed is not None:
             quoted = call.malformed[:LONGEST_QUOTE]
-            return _failed(f"The arguments were no JSON object: {quoted!r}. Call {call.name} again with one.")
-        return _outcome(call, self._tools[call.name][1], deadline)
+            return f"The arguments were no JSON object: {quoted!r}. Call {call.name} again with one."
+        return None
+
+    def fields(self, call: ToolCall) -> Mapping[str, Any]:
+        return {name: call.args[name] for name in self._tools[call.name][0].fields if name in call.args}
+
+    def preview(self, call: ToolCall) -> str:
+        return f"{call.name} {dict(call.args)}"
+
+    def call(self, invocation: Invocation) -> ToolResult:
+        return _outcome(invocation, self._tools[invocation.call.name][1])
 
 
-def _outcome(call: ToolCall, function: Function, deadline: datetime) -> ToolResult:
+class Shared:
+    """A `Toolboxes` of one box that every agent gets."""
+
+    def __init__(self, toolbox: FunctionToolbox) -> None:
+        self._toolbox = toolbox
+
+    def of(self, account_id: str, agent: Agent) -> FunctionToolbox:
+        return self._toolbox
+
+
+def _outcome(invocation: Invocation, function: Function) -> ToolResult:
+    call = invocation.call
     try:
-        return ToolResult(ok=True, content=function(call.args, deadline))
+        result = function(invocation)
+        return ToolResult(ok=True, content=result) if isinstance(result, str) else result
     except ToolProblem as problem:
         return _failed(str(problem))
     except TimeoutError:

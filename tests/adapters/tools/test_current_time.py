@@ -12,6 +12,7 @@ import pytest
 from chalicelib.adapters.tools.current_time import current_time
 from chalicelib.adapters.tools.toolbox import ToolProblem
 from chalicelib.core.tools import Effect
+from tests.a_call import an_invocation
 from tests.virtual_time import VirtualTime
 
 NOW = datetime(2026, 7, 14, 22, 30, 5, tzinfo=UTC)
@@ -19,7 +20,7 @@ NOW = datetime(2026, 7, 14, 22, 30, 5, tzinfo=UTC)
 
 def ask(args: Mapping[str, Any]) -> str:
     _, tell = current_time(VirtualTime(NOW))
-    return tell(args, NOW)
+    return str(tell(an_invocation("current_time", args)))
 
 
 @pytest.fixture

@@ -4,35 +4,32 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping
-from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 
 from chalicelib.adapters.tools.toolbox import FunctionToolbox, ToolProblem
-from chalicelib.core.reply import ToolCall
-from chalicelib.core.tools import Effect, ToolResult, ToolSpec
-
-DEADLINE = datetime(2026, 1, 1, tzinfo=UTC)
+from chalicelib.core.tools import Effect, Invocation, ToolResult, ToolSpec
+from tests.a_call import RUN_ID, a_call, an_invocation
 
 
 def spec(name: str) -> ToolSpec:
     return ToolSpec(name, f"Does {name}.", {"type": "object"}, Effect.READ)
 
 
-def echo(args: Mapping[str, Any], deadline: datetime) -> str:
-    return f"{dict(args)} by {deadline:%Y}"
+def echo(invocation: Invocation) -> str:
+    return f"{dict(invocation.call.args)} by {invocation.deadline:%Y}"
 
 
-def mind(args: Mapping[str, Any], deadline: datetime) -> str:
+def mind(invocation: Invocation) -> str:
     raise ToolProblem("Name a city.")
 
 
-def dawdle(args: Mapping[str, Any], deadline: datetime) -> str:
+def dawdle(invocation: Invocation) -> str:
     raise TimeoutError
 
 
-def stumble(args: Mapping[str, Any], deadline: datetime) -> str:
+def stumble(invocation: Invocation) -> str:
     raise ZeroDivisionError("secret internals")
 
 
@@ -46,8 +43,8 @@ TOOLBOX = FunctionToolbox(
 )
 
 
-def call(name: str, args: Mapping[str, Any] | None = None, malformed: str | None = None) -> ToolResult:
-    return TOOLBOX.call(ToolCall("run_1-0-0", name, args or {}, malformed), DEADLINE)
+def call(name: str, args: Mapping[str, Any] | None = None) -> ToolResult:
+    return TOOLBOX.call(an_invocation(name, args))
 
 
 def test_specs_come_in_the_order_in_which_they_are_named() -> None:
@@ -65,18 +62,15 @@ def test_a_tool_gets_its_arguments_and_its_deadline() -> None:
 
 
 def test_a_tool_that_is_not_there_is_told_with_those_that_are() -> None:
-    result = call("echo:")
-
-    assert not result.ok
-    assert result.content == "There is no tool 'echo:'. The tools are: echo, mind, dawdle, stumble."
+    assert TOOLBOX.problem(a_call("echo:")) == "There is no tool 'echo:'. The tools are: echo, mind, dawdle, stumble."
 
 
 def test_malformed_arguments_are_shown_to_the_model_in_part() -> None:
-    result = call("echo", malformed='{"city": ' + "x" * 1000)
+    problem = TOOLBOX.problem(a_call("echo", malformed='{"city": ' + "x" * 1000))
 
-    assert not result.ok
-    assert result.content.startswith("""The arguments were no JSON object: '{"city": xxx""")
-    assert len(result.content) < 300
+    assert problem is not None
+    assert problem.startswith("""The arguments were no JSON object: '{"city": xxx""")
+    assert len(problem) < 300
 
 
 @pytest.mark.parametrize(
@@ -96,6 +90,6 @@ def test_an_unexpected_failure_is_logged_whole(caplog: pytest.LogCaptureFixture)
         call("stumble")
 
     (record,) = caplog.records
-    assert "run_1-0-0" in record.getMessage()
+    assert RUN_ID in record.getMessage()
     assert record.exc_info is not None
     assert isinstance(record.exc_info[1], ZeroDivisionError)
