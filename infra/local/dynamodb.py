@@ -1,7 +1,8 @@
 """moto's DynamoDB made true: one request at a time, each all or nothing, told of once it stands.
 
-moto's conditional writes race, its transactions copy the whole table, and its stream records go out before a
-transaction is known to succeed. Both ways in pass `DynamoHandler.call_action`: there the lock is.
+moto's conditional writes race, its transactions copy the whole table, each query sorts the whole table, and its stream
+records go out before a transaction is known to succeed. Both ways in pass `DynamoHandler.call_action`: there the lock
+is.
 """
 
 from __future__ import annotations
@@ -66,6 +67,7 @@ class Serial:
         self._committed = committed
         self._lock = threading.Lock()
         self._request: Request | None = None
+        self._queried: Candidates | None = None
 
     @contextmanager
     def request(self) -> Iterator[Request]:
@@ -96,6 +98,8 @@ class Serial:
                 (Table, "delete_item", self._delete_item),
                 (DynamoDBBackend, "update_item", self._update_item),
                 (StreamShard, "add", self._add),
+                (Table, "query", self._query),
+                (Table, "all_items", self._all_items),
             ):
                 stack.enter_context(override(target, name, make(vars(target)[name])))
             stack.enter_context(override(moto_models, "copy", SimpleNamespace(deepcopy=_copy_all_but_tables)))
@@ -138,6 +142,23 @@ class Serial:
 
         return update_item
 
+    def _query(self, original: Callable[..., Any]) -> Callable[..., Any]:
+        def query(table: Table, hash_key: DynamoType | None, *args: Any, **kwargs: Any) -> Any:
+            of_an_index = len(args) > INDEX_NAME and args[INDEX_NAME] is not None
+            self._queried = _unsorted if of_an_index else partial(_partition, hash_key=hash_key)
+            try:
+                return original(table, hash_key, *args, **kwargs)
+            finally:
+                self._queried = None
+
+        return query
+
+    def _all_items(self, original: Callable[..., Any]) -> Callable[..., Any]:
+        def all_items(table: Table) -> list[Item]:
+            return self._queried(table) if self._queried else list(original(table))
+
+        return all_items
+
     def _add(self, original: Callable[..., Any]) -> Callable[..., Any]:
         def add(shard: StreamShard, old: Item | None, new: Item | None) -> None:
             if self._request:
@@ -146,6 +167,23 @@ class Serial:
                 original(shard, old, new)
 
         return add
+
+
+INDEX_NAME = 6
+"""Where the name of an index stands among what moto hands to `Table.query` behind the hash key."""
+
+Candidates = Callable[[Table], list[Item]]
+"""The items that a query chooses from; it sorts what it finds itself."""
+
+
+def _partition(table: Table, hash_key: DynamoType | None) -> list[Item]:
+    items: dict[Any, Any] = table.items
+    return list(items.get(hash_key, {}).values())
+
+
+def _unsorted(table: Table) -> list[Item]:
+    items: dict[Any, Any] = table.items
+    return [item for partition in items.values() for item in partition.values()]
 
 
 def load(table: Table, items: Sequence[Attributes]) -> None:

@@ -13,6 +13,7 @@ from botocore.exceptions import ClientError
 from moto import mock_aws
 from moto.core.models import DEFAULT_ACCOUNT_ID
 from moto.dynamodb.models import dynamodb_backends
+from moto.dynamodb.models.dynamo_type import DynamoType
 from moto.dynamodb.models.table import Table
 from moto.server import ThreadedMotoServer
 
@@ -231,6 +232,40 @@ def test_a_write_that_cannot_be_told_of_did_not_happen(room: Room) -> None:
         room.put("one", v={"S": "new"})
     room.fault = None
     assert room.get("one") == an_item("one", v={"S": "old"})
+
+
+def test_a_query_costs_what_its_partition_holds_and_not_what_the_table_does(
+    room: Room, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(3):
+        room.put(str(number))
+    asked = {
+        "TableName": "log",
+        "KeyConditionExpression": "pk = :pk",
+        "ExpressionAttributeValues": {":pk": an_item("0")["pk"]},
+        "ScanIndexForward": False,
+    }
+    looks = counted_looks(monkeypatch)
+    first = [item["sk"]["S"] for item in room.client.query(**asked)["Items"]]
+    in_a_small_table = len(looks)
+    for number in range(300):
+        room.client.put_item(TableName="log", Item={"pk": {"S": f"other-{number}"}, "sk": {"S": "0"}})
+    looks.clear()
+    assert [item["sk"]["S"] for item in room.client.query(**asked)["Items"]] == first == ["2", "1", "0"]
+    assert len(looks) == in_a_small_table > 0
+
+
+def counted_looks(monkeypatch: pytest.MonkeyPatch) -> list[object]:
+    """One entry for each time that moto looks at a key or an attribute."""
+    looks: list[object] = []
+    read: Any = vars(DynamoType)["cast_value"]
+
+    def counted(value: DynamoType) -> Any:
+        looks.append(value)
+        return read.fget(value)
+
+    monkeypatch.setattr(DynamoType, "cast_value", property(counted))
+    return looks
 
 
 def test_reads_are_not_told_of(room: Room) -> None:
