@@ -1,4 +1,4 @@
-"""The one table and its two indexes, as CloudFormation properties: what is deployed is what the tests create."""
+"""The one table and its indexes, as CloudFormation properties: what is deployed is what the tests create."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from chalicelib.adapters.dynamodb import keys
 
 def properties() -> dict[str, Any]:
     """The `Properties` of the AWS::DynamoDB::Table."""
-    named = (keys.PK, keys.SK, keys.ACCOUNT_PK, keys.ACCOUNT_SK, keys.DUE_PK, keys.DUE_SK)
+    named = (keys.PK, keys.SK, keys.ACCOUNT_PK, keys.ACCOUNT_SK, keys.DUE_PK, keys.DUE_SK, keys.INBOX_PK, keys.INBOX_SK)
     return {
         "BillingMode": "PAY_PER_REQUEST",
         "AttributeDefinitions": [{"AttributeName": name, "AttributeType": "S"} for name in named],
@@ -17,6 +17,7 @@ def properties() -> dict[str, Any]:
         "GlobalSecondaryIndexes": [
             _index(keys.BY_ACCOUNT, keys.ACCOUNT_PK, keys.ACCOUNT_SK, keys.ACCOUNT_PROJECTION),
             _index(keys.BY_DUE, keys.DUE_PK, keys.DUE_SK, ()),
+            _index(keys.BY_INBOX, keys.INBOX_PK, keys.INBOX_SK, ()),
         ],
         "TimeToLiveSpecification": {"AttributeName": keys.TTL, "Enabled": True},
         "PointInTimeRecoverySpecification": {"PointInTimeRecoveryEnabled": True},

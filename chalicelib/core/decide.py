@@ -6,89 +6,19 @@ same question, and the answer is made of what stands in the log.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 
-from chalicelib.core import budget, progress, steps
+from chalicelib.core import budget, calls, progress, steps
+from chalicelib.core.acts import Act, Confirm, Finish, Leave, Stop, Think, ThinkAgain
 from chalicelib.core.budget import Limit
 from chalicelib.core.events import EventType, Log
 from chalicelib.core.lease import LAPSED
 from chalicelib.core.progress import MAX_REPEATS
-from chalicelib.core.reply import ToolCall
 from chalicelib.core.run import Run
-from chalicelib.core.steps import CallState, Step
+from chalicelib.core.steps import Step
 
 MAX_STARTS = 3
 """How often something may be begun without an end: an input that kills its Lambda must not loop for ever."""
-
-MARGIN = timedelta(seconds=5)
-"""How far the clocks of two workers may lie apart: a call in doubt is left alone until its deadline and this have
-passed."""
-
-
-@dataclass(frozen=True, slots=True)
-class Think:
-    """Begin step `step` with its first model call."""
-
-    step: int
-
-
-@dataclass(frozen=True, slots=True)
-class ThinkAgain:
-    """Make the model call of `step` once more; clients drop the text from `from_seq` on."""
-
-    step: int
-    from_seq: int
-
-
-@dataclass(frozen=True, slots=True)
-class CallTools:
-    """Make these calls: those that were never started, and those in doubt that may be made again."""
-
-    step: int
-    calls: tuple[ToolCall, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class GiveUpCalls:
-    """Note that nobody will know how these calls ended: they may have had an effect that can't be taken back."""
-
-    calls: tuple[ToolCall, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Pause:
-    """Do nothing before `until`: another worker's call may still begin its effect."""
-
-    until: datetime
-
-
-@dataclass(frozen=True, slots=True)
-class Finish:
-    """The model has said its last word."""
-
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class Stop:
-    """The run can't go on. `code` is stable."""
-
-    code: str
-    detail: str
-
-
-@dataclass(frozen=True, slots=True)
-class Confirm:
-    """A cancel stands: begin nothing, settle what was begun, then end."""
-
-
-@dataclass(frozen=True, slots=True)
-class Leave:
-    """The run is over."""
-
-
-Act = Think | ThinkAgain | CallTools | GiveUpCalls | Pause | Finish | Stop | Confirm | Leave
 
 
 def next_act(run: Run, log: Log, now: datetime) -> Act:
@@ -116,7 +46,14 @@ def lapses(log: Log) -> int:
 
 
 _PROGRESS = frozenset(
-    {EventType.MODEL_REPLIED, EventType.TOOL_FINISHED, EventType.TOOL_UNKNOWN, EventType.MESSAGE_ADDED}
+    {
+        EventType.MODEL_REPLIED,
+        EventType.TOOL_FINISHED,
+        EventType.TOOL_UNKNOWN,
+        EventType.APPROVAL_REQUESTED,
+        EventType.APPROVAL_RESOLVED,
+        EventType.MESSAGE_ADDED,
+    }
 )
 
 
@@ -130,7 +67,7 @@ def _go_on(run: Run, step: Step, log: Log, now: datetime) -> Act:
     if step.reply is None:
         return ThinkAgain(step.number, step.wrote_from)
     if any(state.settled is None for state in step.calls):
-        return _settle(step, now)
+        return calls.next_act(step, now)
     if progress.repeats(run.run_id, log) >= MAX_REPEATS:
         return Stop("no_progress", f"the same calls had the same answers in {MAX_REPEATS} steps in a row")
     if step.calls or _unanswered(step, log):
@@ -140,21 +77,6 @@ def _go_on(run: Run, step: Step, log: Log, now: datetime) -> Act:
 
 def _begin(run: Run, step: int) -> Act:
     return over_budget(run, Limit.STEPS) if budget.out_of_steps(run.budget, step) else Think(step)
-
-
-def _settle(step: Step, now: datetime) -> Act:
-    """Calls in doubt come from a dead worker, whose clock may lag: they wait for their deadline, and the others with
-    them."""
-    in_doubt = [state for state in step.calls if state.in_doubt]
-    if (until := _safe_from(in_doubt)) is not None and now < until:
-        return Pause(until)
-    if lost := tuple(state.call for state in in_doubt if not state.effect.repeatable):
-        return GiveUpCalls(lost)
-    return CallTools(step.number, tuple(state.call for state in step.calls if state.settled is None))
-
-
-def _safe_from(in_doubt: list[CallState]) -> datetime | None:
-    return max((state.deadline + MARGIN for state in in_doubt if state.deadline), default=None)
 
 
 def _unanswered(step: Step, log: Log) -> bool:

@@ -35,6 +35,8 @@ class EventType(StrEnum):
     TOOL_PROGRESS = "tool.progress"
     TOOL_FINISHED = "tool.finished"
     TOOL_UNKNOWN = "tool.unknown"
+    APPROVAL_REQUESTED = "approval.requested"
+    APPROVAL_RESOLVED = "approval.resolved"
     MESSAGE_ADDED = "message.added"
     SNAPSHOT = "snapshot"
     """Stands in no log: a reader gets it in the place of all events up to its seq (see `core.snapshot`)."""
@@ -45,7 +47,7 @@ ENDS = frozenset({EventType.RUN_DONE, EventType.RUN_FAILED, EventType.RUN_CANCEL
 """The terminal events. One of them is the last of its log, always."""
 
 SETTLES_CALL = frozenset({EventType.TOOL_FINISHED, EventType.TOOL_UNKNOWN})
-"""What ends a tool call that was started: its outcome, or that nobody will know it."""
+"""What a worker writes of a tool call that it has started: its outcome, or that it does not know it."""
 
 
 @dataclass(frozen=True, slots=True)

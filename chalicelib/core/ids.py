@@ -22,9 +22,27 @@ def is_run_id(text: str) -> bool:
 
 
 def call_id(run_id: str, step: int, index: int) -> str:
-    """The id of a tool call, and the idempotency key that the tool gets: at most 40 characters for a step below
+    """The id of a tool call, and the idempotency key that the tool gets: at most 39 characters for a step below
     100,000."""
     return f"{run_id}-{step}-{index}"
+
+
+_EDITED = "e"
+
+
+def edited_call_id(call_id: str) -> str:
+    """The id of the call that an approver made out of another one: a call of its own, so that no key means two."""
+    return call_id + _EDITED
+
+
+def asked_call_id(call_id: str) -> str:
+    """The id of the call that the model asked for."""
+    return call_id.removesuffix(_EDITED)
+
+
+def approval_id(seq: int) -> str:
+    """The id of the question that stands at `seq` of its run's log."""
+    return f"ap_{seq}"
 
 
 def execution_name(run_id: str, start: int) -> str:

@@ -21,7 +21,7 @@ def repeats(run_id: str, log: Log) -> int:
     the time is not standing still.
     """
     recent = _since_last_message(log)
-    outcomes = {event.data["call_id"]: event for event in recent if event.type in SETTLES_CALL}
+    outcomes = {ids.asked_call_id(event.data["call_id"]): event for event in recent if event.type in SETTLES_CALL}
     rounds = [_round(run_id, event, outcomes) for event in recent if event.type is EventType.MODEL_REPLIED]
     if not rounds or not rounds[-1]:
         return 0

@@ -56,9 +56,9 @@ class Run:
     `attempt` counts the holds on the run and `start` its Step Functions executions; both only rise. `lease_until` is
     there while somebody holds the run. `due_at` says when a sweeper should look; a finished run has none. While the
     run waits, `waiting_for` says for what, `waiting_seq` is the `run.waiting` event, `wake_at` the time at which the
-    wait gives up, `wake_seq` the event of the last answer, and `token` what wakes the execution. `watched_until` is
-    how long somebody may be assumed to follow the text. An old run is `archived_at`: from then on its archive is all
-    that is left of its log.
+    wait gives up, `wake_seq` the event of the last answer, and `token` what wakes the execution. `asks` are the open
+    approvals. `watched_until` is how long somebody may be assumed to follow the text. An old run is `archived_at`: from
+    then on its archive is all that is left of its log. A run keeps the `agent_version` that it began with.
     """
 
     run_id: str
@@ -78,6 +78,7 @@ class Run:
     wake_at: datetime | None = None
     wake_seq: int | None = None
     token: str | None = None
+    asks: tuple[str, ...] = ()
     watched_until: datetime | None = None
     first_token_at: datetime | None = None
     ended_at: datetime | None = None

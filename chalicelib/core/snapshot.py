@@ -28,7 +28,7 @@ def fold(run_id: str, log: Log) -> Event:
     data = {
         "status": status,
         "messages": [{"seq": event.seq, "text": event.data["text"]} for event in log if event.type in _SAYS_MESSAGE],
-        "steps": [_step(run_id, part) for part in _by_step(log)],
+        "steps": [_step(run_id, part, asks=not last.ends) for part in _by_step(log)],
         "waiting": _waiting(log) if status is Status.WAITING else None,
         "totals": _totals(log),
         "end": {"type": last.type, "data": dict(last.data)} if last.ends else None,
@@ -64,14 +64,14 @@ def _by_step(log: Log) -> Iterator[Log]:
         yield log[this:following]
 
 
-def _step(run_id: str, part: Log) -> dict[str, Any]:
+def _step(run_id: str, part: Log, *, asks: bool) -> dict[str, Any]:
     step = steps.current(run_id, part)
     assert step is not None, "the part begins with step.started"
     return {
         "step": step.number,
         "text": step.reply.text if step.reply else _streamed(step, part),
         "open": step.reply is None,
-        "calls": [_call(state) for state in step.calls],
+        "calls": [_call(state, asks=asks) for state in step.calls],
     }
 
 
@@ -80,15 +80,17 @@ def _streamed(step: Step, part: Log) -> str:
     return "".join(event.data["text"] for event in deltas)
 
 
-def _call(state: CallState) -> dict[str, Any]:
+def _call(state: CallState, *, asks: bool) -> dict[str, Any]:
     call = {"call_id": state.call.call_id, "name": state.call.name, "args": dict(state.call.args)}
-    if state.settled is None:
-        return {**call, "state": "started" if state.started else "asked"}
-    if state.settled.type is EventType.TOOL_UNKNOWN:
-        return {**call, "state": "unknown"}
-    content = str(state.settled.data["content"])
-    finished = {"state": "finished", "ok": state.settled.data["ok"], "content": content[:CONTENT_CAP]}
-    return {**call, **finished, "cut": len(content) > CONTENT_CAP}
+    if state.finished is not None:
+        content = str(state.finished.data["content"])
+        finished = {"state": "finished", "ok": state.finished.data["ok"], "content": content[:CONTENT_CAP]}
+        return {**call, **finished, "cut": len(content) > CONTENT_CAP}
+    if state.unknown is not None:
+        call["state"] = "unknown"
+    else:
+        call["state"] = "started" if state.started else "asked"
+    return {**call, "approval": dict(state.asked.data)} if asks and state.open and state.asked else call
 
 
 def _waiting(log: Log) -> Mapping[str, Any]:

@@ -3,29 +3,72 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
 from chalicelib.core import ids
+from chalicelib.core.approvals import Decision
 from chalicelib.core.cursor import following
-from chalicelib.core.events import SETTLES_CALL, Event, EventType, Log
+from chalicelib.core.events import Event, EventType, Log
 from chalicelib.core.reply import AskedCall, Reply, ToolCall, Usage
-from chalicelib.core.tools import Effect
+from chalicelib.core.tools import Answers, Effect
 
 
 @dataclass(frozen=True, slots=True)
 class CallState:
-    """One tool call of a step: asked for, perhaps started, perhaps settled (finished, or its outcome unknown)."""
+    """One tool call of a step, as far as it came.
+
+    `call` is what would be made: the model's, or what an approver made of it. `asked` and `answered` are the last
+    question about it and its answer, `started`, `unknown` and `finished` what became of its last making.
+    """
 
     call: ToolCall
-    started: Event | None
-    settled: Event | None
+    asked: Event | None = None
+    answered: Event | None = None
+    approved: bool = False
+    started: Event | None = None
+    unknown: Event | None = None
+    finished: Event | None = None
+
+    @property
+    def settled(self) -> Event | None:
+        """What the model is told of it; None while more may come. An outcome that nobody could tell stays unknown."""
+        nobody_knows = self.unknown is not None and self.decision is Decision.EXPIRED
+        return self.unknown if nobody_knows else self.finished
+
+    @property
+    def decision(self) -> Decision | None:
+        return Decision(self.answered.data["decision"]) if self.answered else None
+
+    @property
+    def cleared(self) -> bool:
+        """Whether it may be made without being judged: a person approved it, or it was let through before."""
+        return self.approved or self.started is not None
+
+    @property
+    def open(self) -> bool:
+        """Whether a person is being asked about it."""
+        return self.asked is not None and self.answered is None
+
+    @property
+    def awaited(self) -> bool:
+        """Whether it was begun, and somebody outside ends it, or the time."""
+        return self._under_way and self.answers is not Answers.TOOL
 
     @property
     def in_doubt(self) -> bool:
-        """Started, and nobody knows how it ended."""
-        return self.started is not None and self.settled is None
+        """Whether a worker began it and nobody knows how it ended."""
+        return self._under_way and self.answers is Answers.TOOL
+
+    @property
+    def _under_way(self) -> bool:
+        return self.started is not None and self.finished is None and self.unknown is None
+
+    @property
+    def answers(self) -> Answers:
+        """Who ends it, as `tool.started` noted it."""
+        return Answers(self.started.data.get("answers", Answers.TOOL)) if self.started else Answers.TOOL
 
     @property
     def effect(self) -> Effect:
@@ -36,6 +79,28 @@ class CallState:
     def deadline(self) -> datetime | None:
         """The time after which the call's own worker will not begin its effect any more."""
         return datetime.fromisoformat(self.started.data["deadline"]) if self.started else None
+
+    def after(self, event: Event) -> CallState:
+        """The call once the log goes on with an event about it."""
+        match event.type:
+            case EventType.APPROVAL_REQUESTED:
+                return replace(self, asked=event, answered=None)
+            case EventType.APPROVAL_RESOLVED:
+                return self._after_answer(event)
+            case EventType.TOOL_STARTED:
+                return CallState(self.call, approved=self.approved, started=event)
+            case EventType.TOOL_UNKNOWN:
+                return replace(self, unknown=event, asked=None, answered=None)
+            case EventType.TOOL_FINISHED:
+                return replace(self, finished=event)
+        return self
+
+    def _after_answer(self, event: Event) -> CallState:
+        answered = replace(self, answered=event)
+        if answered.decision is Decision.EDIT:
+            edited = event.data["edited"]
+            return replace(answered, call=ToolCall(edited["call_id"], self.call.name, edited["args"]), approved=True)
+        return replace(answered, approved=self.approved or answered.decision is Decision.APPROVE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,15 +140,13 @@ def current(run_id: str, log: Log) -> Step | None:
 
 
 def _calls(run_id: str, step: int, reply: Reply | None, rest: Log) -> tuple[CallState, ...]:
-    started: dict[str, Event] = {}
-    settled: dict[str, Event] = {}
-    for event in rest:
-        if event.type is EventType.TOOL_STARTED:
-            started[event.data["call_id"]] = event
-        elif event.type in SETTLES_CALL:
-            settled[event.data["call_id"]] = event
     asked = tool_calls(run_id, step, reply) if reply else ()
-    return tuple(CallState(call, started.get(call.call_id), settled.get(call.call_id)) for call in asked)
+    states = {call.call_id: CallState(call) for call in asked}
+    for event in rest:
+        if "call_id" in event.data:
+            call_id = ids.asked_call_id(event.data["call_id"])
+            states[call_id] = states[call_id].after(event)
+    return tuple(states.values())
 
 
 def tool_calls(run_id: str, step: int, reply: Reply) -> tuple[ToolCall, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import IntEnum, StrEnum
 from typing import Any, Protocol
 
@@ -82,6 +82,11 @@ class ToolSpec:
     secrets: tuple[str, ...] = ()
     fields: Mapping[str, Matching] = field(default_factory=dict)
     answers: Answers = Answers.TOOL
+
+    @property
+    def lasting(self) -> timedelta:
+        """How long a call may take."""
+        return timedelta(seconds=self.timeout)
 
     @property
     def risk(self) -> Risk:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from chalicelib.core.events import Event, EventType, Log
+import json
+
+from chalicelib.core import ids
+from chalicelib.core.events import SETTLES_CALL, Event, EventType, Log
 from chalicelib.core.reply import Message, ModelSaid, ToolCall, ToolSaid, UserSaid
 from chalicelib.core.steps import reply_of, tool_calls
 
 UNKNOWN_OUTCOME = (
     "The outcome of this call is unknown: it was started and may have had its effect. It is not made again."
 )
+EDITED = "An approver changed the arguments of this call to {args} before it was made.\n"
 
 
 def messages(run_id: str, log: Log, until: int) -> tuple[Message, ...]:
@@ -20,6 +24,8 @@ def messages(run_id: str, log: Log, until: int) -> tuple[Message, ...]:
     told: list[Message] = []
     said_meanwhile: list[Message] = []
     open_calls: dict[str, ToolCall] = {}
+    last_said = _last_outcomes(log, until)
+    edits: dict[str, str] = {}
     for event in log:
         if event.seq > until:
             break
@@ -30,13 +36,25 @@ def messages(run_id: str, log: Log, until: int) -> tuple[Message, ...]:
                 said = _model_said(run_id, event)
                 told.append(said)
                 open_calls = {call.call_id: call for call in said.calls}
-            case EventType.TOOL_FINISHED | EventType.TOOL_UNKNOWN:
-                call = open_calls.pop(event.data["call_id"])
-                told.append(_tool_said(call, event))
+            case EventType.APPROVAL_RESOLVED if "edited" in event.data:
+                edits[event.data["call_id"]] = EDITED.format(args=json.dumps(event.data["edited"]["args"]))
+            case EventType.TOOL_FINISHED | EventType.TOOL_UNKNOWN if event.seq in last_said:
+                call = open_calls.pop(ids.asked_call_id(event.data["call_id"]))
+                told.append(_tool_said(call, event, edits.get(call.call_id, "")))
         if not open_calls:
             told += said_meanwhile
             said_meanwhile = []
     return tuple(told)
+
+
+def _last_outcomes(log: Log, until: int) -> frozenset[int]:
+    """The seqs at which calls were settled for good: an unknown outcome may have been found out later."""
+    said = {
+        ids.asked_call_id(event.data["call_id"]): event.seq
+        for event in log
+        if event.type in SETTLES_CALL and event.seq <= until
+    }
+    return frozenset(said.values())
 
 
 def _model_said(run_id: str, event: Event) -> ModelSaid:
@@ -44,10 +62,10 @@ def _model_said(run_id: str, event: Event) -> ModelSaid:
     return ModelSaid(reply.text, tool_calls(run_id, int(event.data["step"]), reply))
 
 
-def _tool_said(call: ToolCall, event: Event) -> ToolSaid:
+def _tool_said(call: ToolCall, event: Event, edited: str) -> ToolSaid:
     if event.type is EventType.TOOL_UNKNOWN:
-        return ToolSaid(call.call_id, call.name, UNKNOWN_OUTCOME, ok=False)
-    return ToolSaid(call.call_id, call.name, event.data["content"], ok=event.data["ok"])
+        return ToolSaid(call.call_id, call.name, edited + UNKNOWN_OUTCOME, ok=False)
+    return ToolSaid(call.call_id, call.name, edited + event.data["content"], ok=event.data["ok"])
 
 
 def text(log: Log) -> str:

@@ -95,7 +95,7 @@ _NOT_HELD: Mapping[str, Any] = {"lease_until": None}
 def _consequences(run: Run, to: Status, stamp: Stamp) -> dict[str, Any]:
     """What a new status means for the rest of the run: an end frees everything, a wait frees the hold."""
     if to.terminal:
-        return {**_NOT_WAITING, **_NOT_HELD, "due_at": None, "ended_at": stamp.at}
+        return {**_NOT_WAITING, **_NOT_HELD, "asks": (), "due_at": None, "ended_at": stamp.at}
     if to is Status.WAITING:
         return dict(_NOT_HELD)
     if to is Status.STREAMING:

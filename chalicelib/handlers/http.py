@@ -12,6 +12,7 @@ from chalicelib.core.api_key import Scope
 from chalicelib.handlers import (
     authorizer,
     http_agents,
+    http_approvals,
     http_doctor,
     http_errors,
     http_events,
@@ -38,6 +39,9 @@ ROUTES = (
     Route("GET", "/v1/runs/{run_id}/events", Scope.READ, http_events.get_events),
     Route("GET", "/v1/runs/{run_id}/payloads/{digest}", Scope.READ, http_payloads.get_payload),
     Route("POST", "/v1/runs/{run_id}/cancel", Scope.RUN, http_runs.post_cancel),
+    Route("GET", "/v1/approvals", Scope.READ, http_approvals.get_approvals),
+    Route("POST", "/v1/runs/{run_id}/approvals/{approval_id}", Scope.APPROVE, http_approvals.post_decision),
+    Route("POST", "/v1/runs/{run_id}/tool-results/{call_id}", Scope.RUN, http_approvals.post_tool_result),
     Route("GET", "/v1/agents", Scope.READ, http_agents.get_agents),
     Route("POST", "/v1/keys", Scope.ADMIN, http_keys.post_key),
     Route("GET", "/v1/keys", Scope.ADMIN, http_keys.get_keys),

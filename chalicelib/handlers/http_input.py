@@ -24,7 +24,7 @@ class Request(Protocol):
     def raw_body(self) -> str | bytes: ...
 
 
-_KINDS = {str: "a string", int: "a whole number", dict: "an object", list: "an array"}
+_KINDS = {str: "a string", int: "a whole number", dict: "an object", list: "an array", bool: "true or false"}
 _NUMBER = re.compile(r"-?[0-9]{1,1000}")
 _QUOTED = re.compile(r'"((?:[^"\\]|\\["\\])*)"')
 _DECLINED = re.compile(r"q=0(\.0*)?")

@@ -35,6 +35,11 @@ def whole(run: Run, last: Event) -> dict[str, Any]:
     }
 
 
+def approval(run: Run, asked: Event) -> dict[str, Any]:
+    """A question as it stands in an inbox."""
+    return {"run_id": run.run_id, "agent": run.agent, "requested_at": at(asked.at), **asked.data}
+
+
 def _end(last: Event) -> Mapping[str, Any]:
     match last.type:
         case EventType.RUN_DONE:

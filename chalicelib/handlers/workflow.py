@@ -8,9 +8,10 @@ from typing import Any
 from chalicelib import bootstrap
 from chalicelib.core import ids
 from chalicelib.usecases import abandon as settle
-from chalicelib.usecases import advance as work
+from chalicelib.usecases import advance as take
 from chalicelib.usecases import await_answer as keep
 from chalicelib.usecases.put_back import put_back
+from chalicelib.usecases.work import Needs, Slice
 
 log = logging.getLogger(__name__)
 
@@ -18,7 +19,7 @@ log = logging.getLogger(__name__)
 def advance(event: dict[str, Any], context: Any) -> dict[str, Any]:
     """One slice of the run's work; the answer is the execution's next state."""
     world = bootstrap.world()
-    needs = work.Needs(
+    needs = Needs(
         runs=world.runs,
         agents=world.agents,
         workflow=world.workflow,
@@ -30,7 +31,7 @@ def advance(event: dict[str, Any], context: Any) -> dict[str, Any]:
     )
     seconds = context.get_remaining_time_in_millis() / 1000
     run_id, start, lap = event["run_id"], event["start"], event["lap"]
-    route = work.advance(run_id, start, lap, work.Slice(seconds, world.config.steps_per_slice), needs=needs)
+    route = take.advance(run_id, start, lap, Slice(seconds, world.config.steps_per_slice), needs=needs)
     return {"run_id": run_id, "start": start, "lap": lap + 1, "next": route.next, "seconds": route.seconds}
 
 

@@ -101,5 +101,11 @@ class RunStore(Protocol):
         Eventually consistent, and of each run only what a list shows: its hold, start and wait are not there.
         """
 
+    def asking(self, account_id: str, limit: int, after: str | None) -> tuple[Sequence[str], str | None]:
+        """The ids of the account's runs with open approvals, oldest first, and where the next page begins.
+
+        Eventually consistent: what a run asks is for its log to say.
+        """
+
     def due(self, now: datetime, limit: int) -> Sequence[Run]:
         """At most `limit` unfinished runs whose `due_at` has passed, the longest overdue first."""

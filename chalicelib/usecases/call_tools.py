@@ -8,17 +8,19 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from queue import SimpleQueue
 
+from chalicelib.core.approvals import Question
+from chalicelib.core.calls import finished
 from chalicelib.core.events import EventType
+from chalicelib.core.permissions import Ruling
 from chalicelib.core.reply import ToolCall
-from chalicelib.core.tools import Effect, Invocation, ToolResult
-from chalicelib.ports.toolbox import Toolbox
+from chalicelib.core.steps import CallState
+from chalicelib.core.tools import Answers, Effect, ToolResult
+from chalicelib.core.waits import ends_at
+from chalicelib.usecases.gate import Gate
 from chalicelib.usecases.hold import Hold, Overtaken
 
 GRACE_AFTER_CANCEL = timedelta(seconds=2)
 """How long a cancelled run waits for the calls that it has begun; what is not back by then has an unknown outcome."""
-
-TO_REFUSE_A_TOOL = 30.0
-"""Seconds for the answer to a call of a tool that is not there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,66 +33,81 @@ class _Begun:
 Heard = tuple[_Begun, ToolResult]
 
 
-def call_tools(calls: tuple[ToolCall, ...], hold: Hold, until: datetime, *, toolbox: Toolbox) -> None:
-    """Begin the calls and write down how each ended. `until` is when this worker's time is up.
+def call_tools(calls: tuple[CallState, ...], hold: Hold, until: datetime, *, gate: Gate) -> None:
+    """Begin the calls that may be made and write down how each ended. `until` is when this worker's time is up.
 
-    If something comes into the log between two of them, those that were begun are made, and the others are left to the
-    next decision.
+    A call that is denied has its outcome at once, one that must be asked about has its question. If something comes
+    into the log between two of them, those that were begun are made, and the others are left to the next decision.
     """
-    inbox: SimpleQueue[Heard] = SimpleQueue()
-    stop = threading.Event()
     begun: dict[str, _Begun] = {}
     try:
-        for call in calls:
-            begun[call.call_id] = _begin(call, hold, until, toolbox)
+        for state in calls:
+            if one := _let_through(state, hold, until, gate):
+                begun[one.call.call_id] = one
     except Overtaken:
         if not begun:
             raise
+    _make(begun, hold, gate)
+
+
+def _make(begun: dict[str, _Begun], hold: Hold, gate: Gate) -> None:
+    inbox: SimpleQueue[Heard] = SimpleQueue()
+    stop = threading.Event()
     try:
         for one in begun.values():
-            hold.crew.begin(_work(one, hold, inbox, toolbox, stop))
+            hold.crew.begin(_work(one, hold, inbox, gate, stop))
         _collect(begun, hold, inbox, stop)
     finally:
         stop.set()
 
 
-def _begin(call: ToolCall, hold: Hold, until: datetime, toolbox: Toolbox) -> _Begun:
-    spec = toolbox.spec(call.name)
-    effect, timeout = (spec.effect, spec.timeout) if spec else (Effect.READ, TO_REFUSE_A_TOOL)
-    deadline = min(hold.clock.now() + timedelta(seconds=timeout), until)
+def _let_through(state: CallState, hold: Hold, until: datetime, gate: Gate) -> _Begun | None:
+    """The call, once it is begun and this worker's to make."""
+    if state.cleared:
+        return _begin(state.call, "", hold, until, gate)
+    judgement = gate.judge(state.call, hold.log)
+    match judgement.ruling:
+        case Ruling.ALLOW:
+            return _begin(state.call, judgement.rule, hold, until, gate)
+        case Ruling.ASK:
+            gate.ask(state.call, Question.CALL, judgement.rule, hold)
+        case Ruling.DENY:
+            refused = finished(state.call, ToolResult(ok=False, content=judgement.rule))
+            hold.begin(EventType.TOOL_FINISHED, {**refused, "refused": True})
+    return None
+
+
+def _begin(call: ToolCall, rule: str, hold: Hold, until: datetime, gate: Gate) -> _Begun | None:
+    spec = gate.spec(call)
+    now = hold.clock.now()
+    deadline = ends_at(spec, call.args, now) if spec.answers is not Answers.TOOL else min(now + spec.lasting, until)
     hold.begin(
         EventType.TOOL_STARTED,
         {
             "call_id": call.call_id,
             "name": call.name,
             "args": dict(call.args),
-            "effect": effect,
+            "effect": spec.effect,
             "deadline": deadline.isoformat(),
+            "answers": spec.answers,
+            "rule": rule,
+            "marks": sorted(spec.marks),
         },
     )
-    return _Begun(call, effect, deadline)
+    return _Begun(call, spec.effect, deadline) if spec.answers is Answers.TOOL else None
 
 
-def _work(
-    one: _Begun, hold: Hold, inbox: SimpleQueue[Heard], toolbox: Toolbox, stop: threading.Event
-) -> Callable[[], None]:
+def _work(one: _Begun, hold: Hold, inbox: SimpleQueue[Heard], gate: Gate, stop: threading.Event) -> Callable[[], None]:
+    invocation = gate.invocation(one.call, one.deadline, stop, hold)
+
     def work() -> None:
         # Right before the effect, on one's own clock: a process that was stopped for a while must not wake up and act.
         if hold.clock.now() >= one.deadline or not hold.counts:
             inbox.put((one, ToolResult(ok=False, content="Not made: its time was up before it could begin.")))
         else:
-            inbox.put((one, _made(one, hold, toolbox, stop)))
+            inbox.put((one, gate.toolbox.call(invocation)))
 
     return work
-
-
-def _made(one: _Begun, hold: Hold, toolbox: Toolbox, stop: threading.Event) -> ToolResult:
-    if (problem := toolbox.problem(one.call)) is not None:
-        return ToolResult(ok=False, content=problem)
-    run = hold.run
-    return toolbox.call(
-        Invocation(run.run_id, run.account_id, one.call, one.deadline, stop, permits=lambda fields: True)
-    )
 
 
 def _collect(begun: dict[str, _Begun], hold: Hold, inbox: SimpleQueue[Heard], stop: threading.Event) -> None:
@@ -113,8 +130,11 @@ def _collect(begun: dict[str, _Begun], hold: Hold, inbox: SimpleQueue[Heard], st
 
 
 def _tell(one: _Begun, result: ToolResult, hold: Hold) -> None:
-    data = {"call_id": one.call.call_id, "name": one.call.name, "ok": result.ok, "content": result.content}
-    hold.tell(EventType.TOOL_FINISHED, data)
+    """An unknown outcome of a call that bears repeating is a failure: the model may ask for it again."""
+    if result.unknown and not one.effect.repeatable:
+        _tell_unknown(one, hold, result.content)
+    else:
+        hold.tell(EventType.TOOL_FINISHED, finished(one.call, result))
 
 
 def _tell_lost(one: _Begun, hold: Hold) -> None:
@@ -123,4 +143,8 @@ def _tell_lost(one: _Begun, hold: Hold) -> None:
     if one.effect.repeatable and not hold.cancelling:
         _tell(one, ToolResult(ok=False, content="The call did not come back within its time."), hold)
     else:
-        hold.tell(EventType.TOOL_UNKNOWN, {"call_id": one.call.call_id, "name": one.call.name})
+        _tell_unknown(one, hold, "The call did not come back within its time.")
+
+
+def _tell_unknown(one: _Begun, hold: Hold, detail: str) -> None:
+    hold.tell(EventType.TOOL_UNKNOWN, {"call_id": one.call.call_id, "name": one.call.name, "detail": detail})

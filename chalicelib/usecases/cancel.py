@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import contextlib
-import logging
 from dataclasses import dataclass
 
 from chalicelib.core import cancelling, lease, task
-from chalicelib.core.errors import Collision, Race, Unavailable, WorkflowUnavailable
+from chalicelib.core.errors import Collision, Race, Unavailable
 from chalicelib.core.events import OUTSIDE, Event, Stamp
 from chalicelib.core.run import Run, Status
 from chalicelib.ports.chance import Chance
@@ -16,13 +15,12 @@ from chalicelib.ports.run_store import RunStore
 from chalicelib.ports.workflow import Workflow
 from chalicelib.usecases.confirm import confirm
 from chalicelib.usecases.read_run import read_run
+from chalicelib.usecases.wake import wake
 
 TRIES = 10
 """Looks at the run: two are needed, and others may come in between."""
 CHASE = 10
 """Writes after one look, each behind the event that the one before it met."""
-
-log = logging.getLogger(__name__)
 
 
 def cancel(
@@ -87,20 +85,7 @@ class _Canceller:
             return
         stamp = self._stamp()
         self.runs.commit(cancelling.at_once(run, events, stamp=stamp, actor=self.actor, reason=self.reason))
-        self._wake(run_id)
-
-    def _wake(self, run_id: str) -> None:
-        """End the execution's wait. Its token is read after the commit: one that comes later finds the run cancelled.
-
-        The run is cancelled either way: an execution that nobody wakes ends when its question times out.
-        """
-        found = self.runs.tail(run_id)
-        if found is None or found[0].token is None:
-            return
-        try:
-            self.workflow.wake(found[0].token)
-        except WorkflowUnavailable:
-            log.warning("wake-up refused", extra={"action": "cancel", "run_id": run_id})
+        wake(run_id, runs=self.runs, workflow=self.workflow)
 
     def _stamp(self) -> Stamp:
         return Stamp(self.clock.now(), OUTSIDE, self.chance.write_id())

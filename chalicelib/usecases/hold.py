@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 from queue import SimpleQueue
 from typing import Any, TypeVar
 
-from chalicelib.core import lease
+from chalicelib.core import approvals, lease
 from chalicelib.core.change import Change, record
 from chalicelib.core.errors import Collision, LeaseLost, RunMoved
 from chalicelib.core.events import Event, EventType, Stamp
@@ -118,6 +118,10 @@ class Hold:
         for event in change.events:
             self._wrote(event)
 
+    def resolve(self, asked: Event, data: Mapping[str, Any]) -> None:
+        """Answer a question in the place of those who did not. Raises `Overtaken` like `begin`."""
+        self.put(approvals.resolve(self.run, asked, data, tail=self.tail, stamp=self.stamp()))
+
     def stamp(self) -> Stamp:
         """A new write's stamp."""
         return Stamp(self.clock.now(), self.run.attempt, self._chance.write_id())
@@ -157,7 +161,7 @@ class Hold:
         now = self.clock.now()
         if now >= self._renew_at:
             renewed = self._runs.renew(lease.renewed(self.run, now))
-            self.run = replace(renewed, status=self.run.status)
+            self.run = replace(renewed, status=self.run.status, asks=self.run.asks)
             self._renew_at = now + lease.RENEW_EVERY
         if now >= self._look_at:
             self.look()
@@ -176,4 +180,5 @@ class Hold:
         if verdict in (Verdict.ENDED, Verdict.FENCED):
             raise LeaseLost(f"{verdict.name.lower()}: seq {found.seq} is {found.type} of attempt {found.attempt}")
         self.log.append(found)
-        self.run = replace(self.run, status=status_after(self.run.status, found.type))
+        asks = approvals.asks_after(self.run.asks, found.type, found.data)
+        self.run = replace(self.run, status=status_after(self.run.status, found.type), asks=asks)

@@ -8,14 +8,13 @@ from datetime import datetime
 from queue import SimpleQueue
 
 from chalicelib.core import steps, transcript
-from chalicelib.core.agent import Agent
+from chalicelib.core.acts import Think, ThinkAgain
 from chalicelib.core.coalesce import Batch
-from chalicelib.core.decide import Think, ThinkAgain
 from chalicelib.core.errors import ModelFault, ModelUnavailable
 from chalicelib.core.events import EventType
 from chalicelib.core.reply import Reply
 from chalicelib.ports.model import Model, ModelCall, ModelRequest
-from chalicelib.ports.toolbox import Toolbox
+from chalicelib.usecases.gate import Gate
 from chalicelib.usecases.hold import Hold
 
 
@@ -26,9 +25,7 @@ class Over:
 Heard = str | Reply | ModelFault | Over
 
 
-def think(
-    act: Think | ThinkAgain, hold: Hold, until: datetime, *, agent: Agent, model: Model, toolbox: Toolbox
-) -> ModelFault | None:
+def think(act: Think | ThinkAgain, hold: Hold, until: datetime, *, gate: Gate, model: Model) -> ModelFault | None:
     """Begin the act, and listen until the reply is in the log, a cancel comes, the call fails, or `until` is reached.
 
     The fault of a failed call is returned: what follows from it is for `patience` to say.
@@ -38,10 +35,10 @@ def think(
         run_id=hold.run.run_id,
         step=act.step,
         attempt_no=began.calls_made - 1,
-        model=agent.model,
-        prompt=agent.prompt,
+        model=gate.agent.model,
+        prompt=gate.agent.prompt,
         messages=transcript.messages(hold.run.run_id, hold.log, began.began),
-        tools=toolbox.specs(agent.tools),
+        tools=gate.shown(),
         seconds=(until - hold.clock.now()).total_seconds(),
     )
     call = model.call(request)

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any, Self
 
+from chalicelib.core.approvals import CHOICES, Question
 from chalicelib.core.events import OUTSIDE, Event, EventType
 
 RUN_ID = "run_00000000000000000000000001"
@@ -55,10 +56,12 @@ class LogInWords:
         data = {"step": step, "text": text, "tool_calls": calls, "usage": usage, "stop": "stop"}
         return self.add(EventType.MODEL_REPLIED, data)
 
-    def tool_began(self, index: int = 0, step: int = 1, effect: str = "read", lasting: int = 30) -> Self:
+    def tool_began(
+        self, index: int = 0, step: int = 1, effect: str = "read", lasting: int = 30, answers: str = "tool"
+    ) -> Self:
         deadline = (self.now + timedelta(seconds=lasting)).isoformat()
         call = {"call_id": f"{RUN_ID}-{step}-{index}", "name": "look", "args": {}, "effect": effect}
-        return self.add(EventType.TOOL_STARTED, {**call, "deadline": deadline})
+        return self.add(EventType.TOOL_STARTED, {**call, "deadline": deadline, "answers": answers})
 
     def tool_ended(self, index: int = 0, step: int = 1, content: str = "seen", ok: bool = True) -> Self:
         call = {"call_id": f"{RUN_ID}-{step}-{index}", "name": "look"}
@@ -66,6 +69,37 @@ class LogInWords:
 
     def tool_lost(self, index: int = 0, step: int = 1) -> Self:
         return self.add(EventType.TOOL_UNKNOWN, {"call_id": f"{RUN_ID}-{step}-{index}", "name": "look"})
+
+    def call_id(self, index: int = 0, step: int = 1) -> str:
+        return f"{RUN_ID}-{step}-{index}"
+
+    def asked(self, index: int = 0, step: int = 1, question: str = "call", on_expiry: str = "deny") -> Self:
+        """A question that is open for an hour."""
+        data = {
+            "approval_id": f"ap_{len(self.events)}",
+            "call_id": self.call_id(index, step),
+            "name": "look",
+            "args": {},
+            "digest": "d",
+            "question": question,
+            "choices": list(CHOICES[Question(question)]),
+            "rule": "look is risky",
+            "preview": "look",
+            "expires_at": (self.now + timedelta(hours=1)).isoformat(),
+            "on_expiry": on_expiry,
+        }
+        return self.add(EventType.APPROVAL_REQUESTED, data)
+
+    def answered(self, decision: str, index: int = 0, step: int = 1, **more: Any) -> Self:
+        """The answer to the last question about the call."""
+        about = [
+            event
+            for event in self.events
+            if event.type is EventType.APPROVAL_REQUESTED and event.data["call_id"] == self.call_id(index, step)
+        ][-1]
+        data = {name: about.data[name] for name in ("approval_id", "call_id", "on_expiry")}
+        said = {"decision": decision, "by": "key_1", "note": None, **more}
+        return self.add(EventType.APPROVAL_RESOLVED, {**data, **said}, OUTSIDE)
 
     def message(self, text: str = "and that?") -> Self:
         return self.add(EventType.MESSAGE_ADDED, {"text": text}, OUTSIDE)

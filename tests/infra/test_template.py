@@ -55,6 +55,7 @@ def test_the_keys_and_indexes_of_the_schema_are_the_table_s() -> None:
     assert {each["IndexName"]: schema(each) for each in properties["GlobalSecondaryIndexes"]} == {
         keys.BY_ACCOUNT: (keys.ACCOUNT_PK, keys.ACCOUNT_SK),
         keys.BY_DUE: (keys.DUE_PK, keys.DUE_SK),
+        keys.BY_INBOX: (keys.INBOX_PK, keys.INBOX_SK),
     }
     assert properties["TimeToLiveSpecification"]["AttributeName"] == keys.TTL
 
@@ -67,7 +68,7 @@ def test_policies_read_indexes_that_the_table_has() -> None:
         if "/index/" in word
     }
 
-    assert named == {keys.BY_ACCOUNT, keys.BY_DUE}
+    assert named == {keys.BY_ACCOUNT, keys.BY_DUE, keys.BY_INBOX}
 
 
 @pytest.mark.parametrize("name", [*FUNCTIONS.values()])

@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 
 from chalicelib.core import answer, lease, steps, transcript, transitions
+from chalicelib.core.acts import Think
 from chalicelib.core.change import NOBODY_MOVED_IT, Change
-from chalicelib.core.decide import Think
 from chalicelib.core.events import Event, EventType, Log, Stamp
 from chalicelib.core.fence import Verdict, judge
 from chalicelib.core.run import Run, Status, Trigger
 from chalicelib.core.transitions import Edge
-from chalicelib.usecases import advance, call_tools, hold, sweep, think
+from chalicelib.usecases import advance, call_tools, hold, sweep, think, work
 from tests.model import puppet, roles, say
 
 Patch = pytest.MonkeyPatch
@@ -66,20 +66,21 @@ def start_uncounted(patch: Patch) -> None:
 
 
 def effect_first(patch: Patch) -> None:
-    def make(calls: Any, held: hold.Hold, until: Any, *, toolbox: Any) -> None:
-        for call in calls:
-            begun = call_tools._Begun(call, toolbox.spec(call.name).effect, until)
-            result = call_tools._made(begun, held, toolbox, threading.Event())
-            call_tools._begin(call, held, until, toolbox)
+    def make(calls: Any, held: hold.Hold, until: Any, *, gate: Any) -> None:
+        for state in calls:
+            call = state.call
+            begun = call_tools._Begun(call, gate.spec(call).effect, until)
+            result = gate.toolbox.call(gate.invocation(call, until, threading.Event(), held))
+            call_tools._begin(call, "", held, until, gate)
             call_tools._tell(begun, result, held)
 
-    patch.setattr(advance, "call_tools", make)
+    patch.setattr(work, "call_tools", make)
 
 
 def no_look_before_the_effect(patch: Patch) -> None:
-    def work(one: Any, held: hold.Hold, inbox: Any, toolbox: Any, stop: Any) -> Callable[[], None]:
+    def work(one: Any, held: hold.Hold, inbox: Any, gate: Any, stop: Any) -> Callable[[], None]:
         def work() -> None:
-            inbox.put((one, call_tools._made(one, held, toolbox, stop)))
+            inbox.put((one, gate.toolbox.call(gate.invocation(one.call, one.deadline, stop, held))))
 
         return work
 

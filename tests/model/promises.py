@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from chalicelib.core import cancelling, steps
-from chalicelib.core.decide import MARGIN
+from chalicelib.core.calls import MARGIN
 from chalicelib.core.events import OUTSIDE, Event, EventType
 from chalicelib.core.run import Run, Status
 from chalicelib.core.tools import Effect

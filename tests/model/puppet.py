@@ -130,6 +130,9 @@ class Ports(Outside):
     def of_account(self, account_id: str, status: Status | None, limit: int, after: str | None) -> NoReturn:
         raise NotImplementedError("readers have a search of their own")
 
+    def asking(self, account_id: str, limit: int, after: str | None) -> NoReturn:
+        raise NotImplementedError("readers have a search of their own")
+
     def stamp_watched(self, run_id: str, until: datetime) -> NoReturn:
         raise NotImplementedError("readers have a search of their own")
 

@@ -6,11 +6,12 @@ from collections.abc import Callable
 from typing import Any
 
 from chalicelib.usecases.abandon import abandon
-from chalicelib.usecases.advance import Needs, Slice, advance
+from chalicelib.usecases.advance import advance
 from chalicelib.usecases.await_answer import await_answer
 from chalicelib.usecases.cancel import cancel
 from chalicelib.usecases.put_back import put_back
 from chalicelib.usecases.sweep import sweep
+from chalicelib.usecases.work import Needs, Slice
 from tests.model.puppet import Ports
 from tests.model.say import say
 

@@ -8,7 +8,7 @@ from datetime import timedelta
 
 import pytest
 
-from chalicelib.core import cancelling, decide, lease, settle
+from chalicelib.core import calls, cancelling, decide, lease, settle
 from chalicelib.core.change import NOBODY_HOLDS_IT
 from chalicelib.core.fence import Verdict
 from chalicelib.core.tools import Effect
@@ -259,6 +259,6 @@ VARIANTS = (
         "the margin for a clock that is behind",
         _world(worlds.LAGGING, ticks=1, sweeps=1),
         "a tool has its effect after its outcome was written down",
-        lambda patch: patch.setattr(decide, "MARGIN", timedelta()),
+        lambda patch: patch.setattr(calls, "MARGIN", timedelta()),
     ),
 )

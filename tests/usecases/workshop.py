@@ -12,15 +12,17 @@ from chalicelib.adapters.tools.toolbox import Function, FunctionToolbox, Shared
 from chalicelib.core.agent import Agent
 from chalicelib.core.change import record
 from chalicelib.core.events import OUTSIDE, Event, EventType, Stamp
-from chalicelib.core.reply import AskedCall
+from chalicelib.core.permissions import Grant, Ruling
+from chalicelib.core.reply import AskedCall, ToolCall
 from chalicelib.core.run import Budget, Run, Status
-from chalicelib.core.tools import Effect, Invocation, ToolSpec
+from chalicelib.core.tools import Answers, Effect, Invocation, ToolSpec
 from chalicelib.core.transitions import status_told
 from chalicelib.ports.model import Model
 from chalicelib.ports.run_store import RunStore
-from chalicelib.usecases.advance import Needs, Slice, advance
+from chalicelib.usecases.advance import advance
 from chalicelib.usecases.cancel import cancel
 from chalicelib.usecases.route import Route
+from chalicelib.usecases.work import Needs, Slice
 from tests.virtual_time import CountedChance, VirtualTime
 
 RUN_ID = "run_00000000000000000000000001"
@@ -69,19 +71,28 @@ class Tool:
     effect: Effect = Effect.READ
     timeout: float = 30.0
     works: Callable[[], str] = lambda: "seen"
+    answers: Answers = Answers.TOOL
+    hears: Callable[[ToolCall], object] = lambda call: None
     made: list[str] = field(default_factory=list)
 
     def in_the_box(self) -> tuple[ToolSpec, Function]:
         def function(invocation: Invocation) -> str:
             self.made.append(self.name)
+            self.hears(invocation.call)
             return self.works()
 
-        return ToolSpec(self.name, "looks", {"type": "object"}, self.effect, self.timeout), function
+        spec = ToolSpec(self.name, "looks", {"type": "object"}, self.effect, self.timeout, answers=self.answers)
+        return spec, function
 
 
 def asks(*names: str, text: str = "") -> Turn:
     """A turn that asks for tools."""
     return Turn(text=text, calls=tuple(AskedCall(name, {}) for name in names))
+
+
+def unasked(names: Iterable[str]) -> tuple[Grant, ...]:
+    """Rules that let every call of these tools pass."""
+    return tuple(Grant(Ruling.ALLOW, name, calls=1000, preapproved=True) for name in names)
 
 
 class Workshop:
@@ -94,14 +105,24 @@ class Workshop:
         script: Script,
         tools: Iterable[Tool] = (),
         budget: Budget | None = None,
+        permissions: tuple[Grant, ...] | None = None,
     ) -> None:
         self.runs = runs
         self.time = time
         self.chance = CountedChance()
         self.workflow = RecordingWorkflow()
-        boxed = [tool.in_the_box() for tool in tools]
+        self.tools = {tool.name: tool for tool in tools}
+        boxed = [tool.in_the_box() for tool in self.tools.values()]
         names = tuple(spec.name for spec, _ in boxed)
-        self.agent = Agent("demo", "a test's", "Be brief.", "scripted:test", names, budget or Budget(10, 3600))
+        self.agent = Agent(
+            name="demo",
+            description="a test's",
+            prompt="Be brief.",
+            model="scripted:test",
+            tools=names,
+            budget=budget or Budget(10, 3600),
+            permissions=permissions if permissions is not None else unasked(names),
+        )
         self.model: Model = RoutedModel({"scripted": ScriptedModel({"test": script}, self.time)})
         self.toolbox = FunctionToolbox(boxed)
         self.submit()

@@ -62,6 +62,10 @@ _TAGS = _Form(
     lambda tags: {"M": {name: text(value) for name, value in tags.items()}},
     lambda attribute: {name: value["S"] for name, value in attribute["M"].items()},
 )
+_NAMES = _Form(
+    lambda names: {"L": [text(name) for name in names]},
+    lambda attribute: tuple(name["S"] for name in attribute["L"]),
+)
 _BUDGET = _Form(
     lambda budget: {"M": {"steps": number(budget.steps), "seconds": number(budget.seconds)}},
     lambda attribute: Budget(**{name: int(value["N"]) for name, value in attribute["M"].items()}),
@@ -85,6 +89,7 @@ _RUN: Mapping[str, _Form] = {
     "wake_at": _MOMENT,
     "wake_seq": _NUMBER,
     "token": _TEXT,
+    "asks": _NAMES,
     "watched_until": _MOMENT,
     "first_token_at": _MOMENT,
     "ended_at": _MOMENT,
@@ -99,7 +104,7 @@ def run_attributes(run: Run) -> dict[str, Attribute | None]:
 
 def run_attribute(run: Run, name: str) -> Attribute | None:
     value = getattr(run, name)
-    return None if value is None else _RUN[name].keep(value)
+    return None if value is None or value == () else _RUN[name].keep(value)
 
 
 def changed_attributes(before: Run, after: Run) -> dict[str, Attribute | None]:
@@ -121,6 +126,8 @@ def _index_attributes(run: Run) -> dict[str, Attribute | None]:
         keys.ACCOUNT_SK: text(keys.account_run_sk(run.run_id)),
         keys.DUE_PK: text(due[0]) if due else None,
         keys.DUE_SK: text(due[1]) if due else None,
+        keys.INBOX_PK: text(keys.account(run.account_id)) if run.asks else None,
+        keys.INBOX_SK: text(run.run_id) if run.asks else None,
     }
 
 

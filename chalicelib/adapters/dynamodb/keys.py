@@ -10,6 +10,7 @@ an API key           KEY#<digest>            KEY
 index       hash                    range                    holds
 by_account  account_pk ACCOUNT#<id> account_sk RUN#<run_id>  runs; run ids sort by time
                                     account_sk KEY#<key_id>  API keys
+by_inbox    inbox_pk   ACCOUNT#<id> inbox_sk   <run_id>      runs that ask a person something (sparse)
 by_due      due_pk     DUE#<shard>  due_sk <minute>#<run_id> unfinished runs only (sparse); the minute is coarse, so
                                                              that lease renewals within it do not touch the index
             due_pk     OLD#<shard>  due_sk <minute>#<run_id> ended runs, by the minute of their end, until archived
@@ -23,6 +24,7 @@ from datetime import datetime, timedelta
 PK, SK = "pk", "sk"
 BY_ACCOUNT, ACCOUNT_PK, ACCOUNT_SK = "by_account", "account_pk", "account_sk"
 BY_DUE, DUE_PK, DUE_SK = "by_due", "due_pk", "due_sk"
+BY_INBOX, INBOX_PK, INBOX_SK = "by_inbox", "inbox_pk", "inbox_sk"
 TTL = "expires_at"
 
 ACCOUNT_PROJECTION = (

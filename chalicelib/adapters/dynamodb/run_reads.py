@@ -98,6 +98,17 @@ class RunReads:
             return runs[:limit], _next(runs[limit - 1].run_id)
         return runs, _next(keys.run_id_of(last[keys.PK]["S"])) if last else None
 
+    def asking(self, account_id: str, limit: int, after: str | None) -> tuple[Sequence[str], str | None]:
+        """The ids of the account's runs with open approvals, oldest first, and where the next page begins."""
+        found = self._table.query(
+            _asking(account_id),
+            index=keys.BY_INBOX,
+            limit=limit,
+            after=_inbox_place(account_id, _read_next(after)) if after else None,
+        )
+        run_ids = [keys.run_id_of(item[keys.PK]["S"]) for item in found.items]
+        return run_ids, _next(run_ids[-1]) if found.last else None
+
     def due(self, now: datetime, limit: int) -> Sequence[Run]:
         """At most `limit` unfinished runs whose `due_at` has passed, the longest overdue first."""
         found = due_index.listed(self._table, keys.due_shards(), now, limit)
@@ -122,6 +133,15 @@ def _of_account(account_id: str) -> Expression:
         f"#{keys.ACCOUNT_PK} = :account AND begins_with(#{keys.ACCOUNT_SK}, :kind)",
         {":account": items.text(keys.account(account_id)), ":kind": items.text(keys.RUNS_SK)},
     )
+
+
+def _asking(account_id: str) -> Expression:
+    return Expression(f"#{keys.INBOX_PK} = :account", {":account": items.text(keys.account(account_id))})
+
+
+def _inbox_place(account_id: str, run_id: str) -> Item:
+    index = {keys.INBOX_PK: keys.account(account_id), keys.INBOX_SK: run_id}
+    return items.key(keys.run(run_id) | index)
 
 
 def _of_status(status: Status) -> Expression:

@@ -27,6 +27,7 @@ def a_full_run() -> Run:
         wake_at=later,
         wake_seq=18,
         token="t" * 600,
+        asks=("ap_16", "ap_17"),
         watched_until=later,
         first_token_at=later,
         ended_at=later,
