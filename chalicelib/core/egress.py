@@ -7,7 +7,7 @@ when the name has been resolved, and one inside answer among public ones refuses
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 from urllib.parse import SplitResult, quote, urljoin, urlsplit
@@ -129,6 +129,11 @@ class Target:
         return host if self.port == DEFAULT_PORT[self.scheme] else f"{host}:{self.port}"
 
     @property
+    def place(self) -> str:
+        """What a permission judges: the host, and its port only where that is none of the web's."""
+        return self.host if self.port in WEB_PORTS else f"{self.host}:{self.port}"
+
+    @property
     def origin(self) -> str:
         return f"{self.scheme}://{self.authority}"
 
@@ -176,15 +181,34 @@ class HostPattern:
         named = host.endswith(f".{self.name}") if self.below else host == self.name
         return named and (port in WEB_PORTS if self.port is None else port == self.port)
 
+    def matches_place(self, place: str) -> bool:
+        """The same of a `Target.place`."""
+        host, _, port = place.partition(":")
+        return self.matches(host, int(port) if port else DEFAULT_PORT["https"])
+
+
+Allows = Callable[[Target], bool]
+"""Whether a target whose host is a public name is one of those that may be asked."""
+
+
+def any_public_name(target: Target) -> bool:
+    """Every one, on the ports of the web."""
+    return target.port in WEB_PORTS
+
+
+def one_of(patterns: Sequence[HostPattern]) -> Allows:
+    """Those that a pattern means."""
+    return lambda target: any(pattern.matches(target.host, target.port) for pattern in patterns)
+
 
 @dataclass(frozen=True, slots=True)
 class EgressPolicy:
-    """Which hosts may be reached; `hosts` None: every public name, on the ports of the web.
+    """Which public names may be asked; addresses, and names that lead inside, never are.
 
     `loopback` lets one's own machine in under its own names, on every port: for the laptop, never for a deployment.
     """
 
-    hosts: tuple[HostPattern, ...] | None
+    allows: Allows
     loopback: bool = False
 
     def admit(self, target: Target) -> None:
@@ -193,8 +217,8 @@ class EgressPolicy:
             return
         if is_address(target.host) or "." not in target.host:
             raise EgressRefused("host_not_allowed", "only public names are reached, no addresses")
-        if not self._names(target):
-            raise EgressRefused("host_not_allowed", f"{target.authority} is none of the allowed hosts")
+        if not self.allows(target):
+            raise EgressRefused("host_not_allowed", f"{target.place} is none of the allowed hosts")
 
     def admit_addresses(self, target: Target, addresses: Sequence[str]) -> None:
         """Raises `EgressRefused` unless every address to which the target's name resolves may be dialled."""
@@ -204,11 +228,6 @@ class EgressPolicy:
 
     def _is_loopback(self, target: Target) -> bool:
         return self.loopback and target.host in LOOPBACK_HOSTS
-
-    def _names(self, target: Target) -> bool:
-        if self.hosts is None:
-            return target.port in WEB_PORTS
-        return any(pattern.matches(target.host, target.port) for pattern in self.hosts)
 
 
 def _is_loopback_address(address: str) -> bool:

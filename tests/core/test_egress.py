@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from chalicelib.core.egress import EgressPolicy, HostPattern, Target, canonical, is_public
+from chalicelib.core.egress import EgressPolicy, HostPattern, Target, any_public_name, canonical, is_public, one_of
 from chalicelib.core.errors import EgressRefused
 
 
 def _allowed(pattern: str, url: str) -> bool:
     try:
-        EgressPolicy((HostPattern.parse(pattern),)).admit(Target.parse(url))
+        EgressPolicy(one_of([HostPattern.parse(pattern)])).admit(Target.parse(url))
     except EgressRefused:
         return False
     return True
@@ -57,6 +57,21 @@ UNMEANT = """
     * *. *.com com localhost a.*.com **.a.com 127.0.0.1 ::1 0x7f.1 -.com a..com a.com: a.com:0 a.com:70000 a.com:http
     a.com/x u@a.com http://a.com
 """
+
+
+@pytest.mark.parametrize(
+    ("pattern", "url", "meant"),
+    [
+        ("*.example.com", "https://a.example.com/", True),
+        ("*.example.com", "http://a.example.com/", True),
+        ("*.example.com", "https://a.example.com:8443/", False),
+        ("*.example.com:8443", "https://a.example.com:8443/", True),
+        ("*.example.com:8443", "https://a.example.com/", False),
+    ],
+)
+def test_a_permission_judges_the_place_as_the_wire_does(pattern: str, url: str, meant: bool) -> None:
+    assert HostPattern.parse(pattern).matches_place(Target.parse(url).place) is meant
+    assert _allowed(pattern, url) is meant
 
 
 @pytest.mark.parametrize("text", [*UNMEANT.split(), "", "a b.com", "x" * 300])
@@ -118,21 +133,20 @@ def test_a_public_address_is(address: str) -> None:
     assert is_public(address)
 
 
-@pytest.mark.parametrize("hosts", [None, (HostPattern.parse("*.example.com"),)])
 @pytest.mark.parametrize("found", [[], ["10.0.0.1"], ["93.184.216.34", "10.0.0.1"], ["::ffff:10.0.0.1"]])
-def test_one_inside_answer_refuses_a_name(found: list[str], hosts: tuple[HostPattern, ...] | None) -> None:
+def test_one_inside_answer_refuses_a_name(found: list[str]) -> None:
     with pytest.raises(EgressRefused, match="public addresses only"):
-        EgressPolicy(hosts).admit_addresses(Target.parse("https://a.example.com/"), found)
+        EgressPolicy(any_public_name).admit_addresses(Target.parse("https://a.example.com/"), found)
 
 
 @pytest.mark.parametrize("url", ["http://localhost/", "http://127.0.0.1:8000/", "http://[::1]/", "https://intranet/"])
 def test_any_public_name_means_no_address_and_no_short_name(url: str) -> None:
     with pytest.raises(EgressRefused):
-        EgressPolicy(None).admit(Target.parse(url))
+        EgressPolicy(any_public_name).admit(Target.parse(url))
 
 
 def test_a_laptop_lets_its_own_machine_in_and_nothing_else_inside() -> None:
-    laptop = EgressPolicy(None, loopback=True)
+    laptop = EgressPolicy(any_public_name, loopback=True)
     at_home = Target.parse("http://127.0.0.1:8000/hook")
 
     laptop.admit(at_home)
