@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from chalicelib.ports.payload_store import PayloadStore
     from chalicelib.ports.run_store import RunStore
     from chalicelib.ports.toolbox import Toolboxes
+    from chalicelib.ports.web import Web
     from chalicelib.ports.workflow import Workflow
 
 
@@ -98,10 +99,18 @@ class World:
 
     @cached_property
     def toolboxes(self) -> Toolboxes:
+        from chalicelib.adapters.tools import http_get
         from chalicelib.adapters.tools.current_time import current_time
         from chalicelib.adapters.tools.toolbox import FunctionToolbox, Shared
 
-        return Shared(FunctionToolbox([current_time(self.clock)]))
+        tools = [current_time(self.clock), http_get.http_get(self.web, self.clock, self.chance)]
+        return Shared(FunctionToolbox(tools, {http_get.SPEC.name: http_get.look}))
+
+    @cached_property
+    def web(self) -> Web:
+        from chalicelib.adapters.net.pinned_web import PinnedWeb
+
+        return PinnedWeb()
 
     @cached_property
     def _dynamodb(self) -> DynamoDBClient:

@@ -17,6 +17,9 @@ Fault
 ├── ModelFault              the provider
 │   ├── ModelUnavailable    worth another try, later
 │   └── ModelRefused        the same request would be refused again
+├── EgressFault             a place on the internet was not asked, or did not answer
+│   ├── EgressRefused       it may not be reached: nothing was sent there
+│   └── EgressFailed        it may be, and the answer did not come, or not whole
 └── Unavailable             a service of the platform does not answer; nothing is known to be lost
     └── WorkflowUnavailable
 """
@@ -116,6 +119,23 @@ class ModelUnavailable(ModelFault):
 
 class ModelRefused(ModelFault):
     """The same request would be refused again: a bad key, an unknown model, a prompt over the limit."""
+
+
+class EgressFault(Fault):
+    """`code` is stable, and says what was wrong with the place or with its answer; `detail` is for people."""
+
+    def __init__(self, code: str, detail: str) -> None:
+        super().__init__(detail)
+        self.code = code
+        self.detail = detail
+
+
+class EgressRefused(EgressFault):
+    """The place may not be reached. Nothing was sent there."""
+
+
+class EgressFailed(EgressFault):
+    """The place may be reached, and its answer did not come, or not whole, or not in time."""
 
 
 class Unavailable(Fault):

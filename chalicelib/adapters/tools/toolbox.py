@@ -20,6 +20,9 @@ Function = Callable[[Invocation], str | ToolResult]
 
 Tool = tuple[ToolSpec, Function]
 
+Look = Callable[[Mapping[str, Any]], Mapping[str, Any]]
+"""Arguments to the values of the permission fields, where those are not simply arguments. Raises `ToolProblem`."""
+
 
 class ToolProblem(Exception):  # noqa: N818 - named by what happened
     """The call cannot be made as it was asked for; the text tells the model what to do otherwise."""
@@ -28,8 +31,9 @@ class ToolProblem(Exception):  # noqa: N818 - named by what happened
 class FunctionToolbox:
     """Each tool by its name."""
 
-    def __init__(self, tools: Iterable[Tool]) -> None:
+    def __init__(self, tools: Iterable[Tool], looks: Mapping[str, Look] | None = None) -> None:
         self._tools = {spec.name: (spec, function) for spec, function in tools}
+        self._looks = looks or {}
 
     def spec(self, name: str) -> ToolSpec | None:
         return self._tools[name][0] if name in self._tools else None
@@ -43,9 +47,15 @@ class FunctionToolbox:
         if call.malformed is not None:
             quoted = call.malformed[:LONGEST_QUOTE]
             return f"The arguments were no JSON object: {quoted!r}. Call {call.name} again with one."
+        try:
+            self.fields(call)
+        except ToolProblem as problem:
+            return str(problem)
         return None
 
     def fields(self, call: ToolCall) -> Mapping[str, Any]:
+        if call.name in self._looks:
+            return self._looks[call.name](call.args)
         return {name: call.args[name] for name in self._tools[call.name][0].fields if name in call.args}
 
     def preview(self, call: ToolCall) -> str:

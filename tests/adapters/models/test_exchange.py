@@ -5,41 +5,21 @@ from __future__ import annotations
 import socket
 import ssl
 import threading
-from datetime import UTC, datetime, timedelta
-from ipaddress import IPv4Address
 from pathlib import Path
 
 import pytest
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
 
 from chalicelib.adapters.models.openai import OpenAIModel
 from chalicelib.core.errors import ModelRefused, ModelUnavailable
 from chalicelib.core.reply import UserSaid
 from tests.adapters.models.a_call import Reading, a_request
 from tests.adapters.models.provider import DONE, Ending, delta, serving, stream
+from tests.certificate import certificate_of
 
 
 @pytest.fixture
 def certificate(tmp_path: Path) -> Path:
-    """A certificate of 127.0.0.1 and its key, in one file."""
-    key = ec.generate_private_key(ec.SECP256R1())
-    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "provider")])
-    now = datetime.now(UTC)
-    signed = (
-        x509.CertificateBuilder(name, name, key.public_key(), x509.random_serial_number())
-        .not_valid_before(now - timedelta(days=1))
-        .not_valid_after(now + timedelta(days=1))
-        .add_extension(x509.SubjectAlternativeName([x509.IPAddress(IPv4Address("127.0.0.1"))]), critical=False)
-        .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
-        .sign(key, hashes.SHA256())
-    )
-    pem = serialization.Encoding.PEM
-    secret = key.private_bytes(pem, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
-    file = tmp_path / "provider.pem"
-    file.write_bytes(signed.public_bytes(pem) + secret)
-    return file
+    return certificate_of(tmp_path, "127.0.0.1")
 
 
 @pytest.fixture

@@ -1,0 +1,41 @@
+"""What a run has done so far, as far as permissions ask for it: folded from its log."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from chalicelib.core.events import Event, EventType, Log
+from chalicelib.core.tools import Mark
+
+APPROVAL_RESOLVED = "approval.resolved"
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """`made` counts the calls that were begun under each rule, by its text. `marks` is what results have brought in,
+    `granted` the tools that a person has allowed for the rest of the run."""
+
+    made: Mapping[str, int] = field(default_factory=dict)
+    marks: frozenset[Mark] = frozenset()
+    granted: frozenset[str] = frozenset()
+
+    @property
+    def leaks(self) -> bool:
+        """Whether what is private has met what strangers wrote: from here on, they may be speaking."""
+        return self.marks >= {Mark.PRIVATE, Mark.UNTRUSTED}
+
+
+def facts(log: Log) -> Facts:
+    """A call counts once, however often it was begun; it counts when it is begun, whatever becomes of it."""
+    started = {event.data["call_id"]: event for event in log if event.type is EventType.TOOL_STARTED}
+    made = Counter(line for event in started.values() for line in set(event.data.get("rule", "").splitlines()))
+    finished = {event.data["call_id"] for event in log if event.type is EventType.TOOL_FINISHED}
+    marks = {Mark(mark) for call_id in finished & started.keys() for mark in started[call_id].data.get("marks", ())}
+    return Facts(made, frozenset(marks), frozenset(filter(None, map(_granted, log))))
+
+
+def _granted(event: Event) -> str | None:
+    grant = event.data.get("grant") if event.type == APPROVAL_RESOLVED else None
+    return grant["tool"] if grant else None
