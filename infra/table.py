@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from chalicelib.adapters.dynamodb import keys
+from infra import stream
 
 
 def properties() -> dict[str, Any]:
@@ -18,6 +19,7 @@ def properties() -> dict[str, Any]:
             _index(keys.BY_ACCOUNT, keys.ACCOUNT_PK, keys.ACCOUNT_SK, keys.ACCOUNT_PROJECTION),
             _index(keys.BY_DUE, keys.DUE_PK, keys.DUE_SK, ()),
         ],
+        "StreamSpecification": stream.SPECIFICATION,
         "TimeToLiveSpecification": {"AttributeName": keys.TTL, "Enabled": True},
         "PointInTimeRecoverySpecification": {"PointInTimeRecoveryEnabled": True},
         "SSESpecification": {"SSEEnabled": True},
