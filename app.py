@@ -74,6 +74,14 @@ def execution_ended(event: CloudWatchEvent) -> None:
     workflow.execution_ended(event.to_dict(), event.context)
 
 
+@app.lambda_function(name="deliver")
+def deliver(event: dict[str, Any], context: Any) -> None:
+    """Logs went on: tell their watchers."""
+    from chalicelib.handlers import stream
+
+    stream.deliver(event, context)
+
+
 @app.schedule(Rate(1, Rate.MINUTES), name="tick")
 def tick(event: CloudWatchEvent) -> None:
     """The minute's tick."""

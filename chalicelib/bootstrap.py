@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from chalicelib.ports.model import Model
     from chalicelib.ports.payload_store import PayloadStore
     from chalicelib.ports.run_store import RunStore
+    from chalicelib.ports.stream import Stream
     from chalicelib.ports.toolbox import Toolboxes
     from chalicelib.ports.web import Web
     from chalicelib.ports.workflow import Workflow
@@ -70,6 +71,12 @@ class World:
         from chalicelib.adapters.dynamodb.key_store import DynamoKeyStore
 
         return DynamoKeyStore(self._dynamodb, self.config.table, clock=self.clock, chance=self.chance)
+
+    @cached_property
+    def stream(self) -> Stream:
+        from chalicelib.adapters.dynamodb.stream import DynamoStream
+
+        return DynamoStream()
 
     @cached_property
     def workflow(self) -> Workflow:

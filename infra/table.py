@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from chalicelib.adapters.dynamodb import keys
+from infra import stream
 
 
 def properties() -> dict[str, Any]:
@@ -19,6 +20,7 @@ def properties() -> dict[str, Any]:
             _index(keys.BY_DUE, keys.DUE_PK, keys.DUE_SK, ()),
             _index(keys.BY_INBOX, keys.INBOX_PK, keys.INBOX_SK, ()),
         ],
+        "StreamSpecification": stream.SPECIFICATION,
         "TimeToLiveSpecification": {"AttributeName": keys.TTL, "Enabled": True},
         "PointInTimeRecoverySpecification": {"PointInTimeRecoveryEnabled": True},
         "SSESpecification": {"SSEEnabled": True},

@@ -10,7 +10,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from infra import edge, gateway, table
+from infra import edge, gateway, stream, table
 
 ASL = Path(__file__).with_name("agent_loop.asl.json")
 
@@ -20,6 +20,7 @@ FUNCTIONS = {
     "Advance": "advance",
     "AwaitAnswer": "await_answer",
     "Abandon": "abandon",
+    "Deliver": "deliver",
     "ExecutionEnded": "execution_ended",
     "Tick": "tick",
 }
@@ -105,6 +106,8 @@ def _functions() -> dict[str, Any]:
     }
     ours_only = {"Properties": {"Pattern": {"detail": {"stateMachineArn": [{"Fn::Sub": LOOP_ARN}]}}}}
     functions["ExecutionEnded"]["Properties"]["Events"] = {"ExecutionEndedEvent": ours_only}
+    wakes = stream.consumer(stream.STATE_EVENTS, stream.WATCHED_DELTAS)
+    functions["Deliver"]["Properties"]["Events"] = {"Stream": wakes}
     return functions
 
 

@@ -9,8 +9,6 @@ from dataclasses import dataclass, field
 from chalicelib.core.events import Event, EventType, Log
 from chalicelib.core.tools import Mark
 
-APPROVAL_RESOLVED = "approval.resolved"
-
 
 @dataclass(frozen=True, slots=True)
 class Facts:
@@ -37,5 +35,5 @@ def facts(log: Log) -> Facts:
 
 
 def _granted(event: Event) -> str | None:
-    grant = event.data.get("grant") if event.type == APPROVAL_RESOLVED else None
+    grant = event.data.get("grant") if event.type is EventType.APPROVAL_RESOLVED else None
     return grant["tool"] if grant else None

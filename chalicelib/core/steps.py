@@ -47,6 +47,12 @@ class CallState:
         return self.approved or self.started is not None
 
     @property
+    def rule(self) -> str:
+        """The rules that it was let through by, a line each: they count it."""
+        let_through = self.started or self.asked
+        return str(let_through.data.get("rule", "")) if let_through else ""
+
+    @property
     def open(self) -> bool:
         """Whether a person is being asked about it."""
         return self.asked is not None and self.answered is None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -23,13 +23,16 @@ MAX_BUDGET = Budget(steps=1000, seconds=24 * 3600)
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """A task within the limits. `steps` and `seconds` are None where the agent's default counts."""
+    """A task within the limits. `steps` and `seconds` are None where the agent's default counts.
+
+    `permissions` are rules as they came; what they say is checked against the agent's tools."""
 
     agent: str
     text: str
     metadata: Mapping[str, str] = field(default_factory=dict)
     steps: int | None = None
     seconds: int | None = None
+    permissions: Sequence[Any] = ()
 
     def __post_init__(self) -> None:
         _check_text(self.text)

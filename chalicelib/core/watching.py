@@ -10,6 +10,11 @@ COUNTS_FOR = timedelta(seconds=15)
 RENEWED_EVERY = timedelta(seconds=10)
 
 
+def watched(run: Run, now: datetime) -> bool:
+    """Whether somebody may be assumed to follow the run's text."""
+    return run.watched_until is not None and now < run.watched_until
+
+
 def stamp_due(run: Run, now: datetime) -> datetime | None:
     """The stamp that a poll at `now` owes; None if the last one is young enough, or nothing more will come."""
     if run.status.terminal:

@@ -61,6 +61,7 @@ class Blocking:
                 idempotency_key=idempotency_key,
                 runs=world.runs,
                 agents=world.agents,
+                toolboxes=world.toolboxes,
                 workflow=world.workflow,
                 clock=world.clock,
                 chance=world.chance,

@@ -131,7 +131,9 @@ def accepts(header: str, media_type: str) -> bool:
 
 def task(request: Request) -> Task:
     """The task that was sent."""
-    asked = body(request, required={"agent": str, "text": str}, optional={"metadata": dict, "budget": dict})
+    asked = body(
+        request, required={"agent": str, "text": str}, optional={"metadata": dict, "budget": dict, "permissions": list}
+    )
     budget: dict[str, Any] = fields(asked.pop("budget", {}), "budget.", {}, {"steps": int, "seconds": int})
     return Task(**asked, **budget)
 

@@ -25,6 +25,7 @@ def post_run(request: Request, caller: Caller) -> Response:
         idempotency_key=http_input.idempotency_key(request),
         runs=world.runs,
         agents=world.agents,
+        toolboxes=world.toolboxes,
         workflow=world.workflow,
         clock=world.clock,
         chance=world.chance,

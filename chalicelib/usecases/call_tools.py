@@ -64,7 +64,7 @@ def _make(begun: dict[str, _Begun], hold: Hold, gate: Gate) -> None:
 def _let_through(state: CallState, hold: Hold, until: datetime, gate: Gate) -> _Begun | None:
     """The call, once it is begun and this worker's to make."""
     if state.cleared:
-        return _begin(state.call, "", hold, until, gate)
+        return _begin(state.call, state.rule, hold, until, gate)
     judgement = gate.judge(state.call, hold.log)
     match judgement.ruling:
         case Ruling.ALLOW:

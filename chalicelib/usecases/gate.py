@@ -9,10 +9,12 @@ from chalicelib.core import approvals
 from chalicelib.core.agent import Agent
 from chalicelib.core.approvals import Question
 from chalicelib.core.events import Log
-from chalicelib.core.permissions import Judgement, Ruling
+from chalicelib.core.facts import facts
+from chalicelib.core.judge import judge, permits, visible
+from chalicelib.core.permissions import Judgement, Layer, Ruling, of_data
 from chalicelib.core.reply import ToolCall
 from chalicelib.core.run import Run
-from chalicelib.core.tools import Invocation, Risk, Stop, ToolSpec
+from chalicelib.core.tools import Invocation, Stop, ToolSpec
 from chalicelib.ports.agent_book import AgentBook
 from chalicelib.ports.toolbox import Toolbox, Toolboxes
 from chalicelib.usecases.hold import Hold
@@ -20,24 +22,23 @@ from chalicelib.usecases.hold import Hold
 
 @dataclass(frozen=True, slots=True)
 class Gate:
-    """The gate of one run: its agent's tools, and the rules for them."""
+    """The gate of one run: its agent's tools, and the rules of everybody who has a say."""
 
     agent: Agent
     toolbox: Toolbox
+    layers: tuple[Layer, ...]
 
     def shown(self) -> tuple[ToolSpec, ...]:
-        """The tools that the model is told of."""
-        return self.toolbox.specs(self.agent.tools)
+        """The tools that the model is told of: what the run may never use is not shown."""
+        return tuple(spec for spec in self.toolbox.specs(self.agent.tools) if visible(spec, self.layers))
 
     def judge(self, call: ToolCall, log: Log) -> Judgement:
         """What becomes of a call; one that cannot be made as it stands is denied with what is wrong with it."""
         if (problem := self.toolbox.problem(call)) is not None:
             return Judgement(Ruling.DENY, problem)
-        spec = self.toolbox.spec(call.name)
-        assert spec is not None, "a call without a problem is one of a tool that is there"
-        if spec.risk >= Risk.CHANGES and not any(g.tool == spec.name and g.preapproved for g in self.agent.permissions):
-            return Judgement(Ruling.ASK, f"{spec.name} is risky")
-        return Judgement(Ruling.ALLOW, "")
+        if call.name not in {spec.name for spec in self.toolbox.specs(self.agent.tools)}:
+            return Judgement(Ruling.DENY, f"This agent has no tool {call.name}.")
+        return judge(call.name, self.toolbox.fields(call), self.spec(call), self.layers, facts(log))
 
     def spec(self, call: ToolCall) -> ToolSpec:
         """The tool of a call that was let through: that of another version of the runtime, should it be gone."""
@@ -45,8 +46,9 @@ class Gate:
 
     def invocation(self, call: ToolCall, deadline: datetime, stop: Stop, hold: Hold) -> Invocation:
         """The call as its tool gets it."""
-        run = hold.run
-        return Invocation(run.run_id, run.account_id, call, deadline, stop, permits=lambda fields: True)
+        run, fields = hold.run, self.toolbox.fields(call)
+        permitted = permits(fields, self.spec(call), self.layers, facts(hold.log))
+        return Invocation(run.run_id, run.account_id, call, deadline, stop, permitted)
 
     def ask(self, call: ToolCall, question: Question, rule: str, hold: Hold) -> None:
         """Put the call before a person. Raises `Overtaken` if the log went on without it."""
@@ -64,7 +66,10 @@ class Gate:
         hold.put(change)
 
 
-def gate_of(run: Run, *, agents: AgentBook, toolboxes: Toolboxes) -> Gate | None:
+def gate_of(run: Run, log: Log, *, agents: AgentBook, toolboxes: Toolboxes) -> Gate | None:
     """The gate before the run's tools: its agent's, in the version that the run began with. None if that is gone."""
     agent = agents.find(run.account_id, run.agent, run.agent_version)
-    return Gate(agent, toolboxes.of(run.account_id, agent)) if agent else None
+    if agent is None:
+        return None
+    of_the_run = of_data(log[0].data.get("permissions", ()))
+    return Gate(agent, toolboxes.of(run.account_id, agent), (agent.permissions, of_the_run))

@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 from queue import SimpleQueue
 from typing import Any, TypeVar
 
-from chalicelib.core import approvals, lease
+from chalicelib.core import approvals, lease, watching
 from chalicelib.core.change import Change, record
 from chalicelib.core.errors import Collision, LeaseLost, RunMoved
 from chalicelib.core.events import Event, EventType, Stamp
@@ -60,7 +60,7 @@ class Hold:
     @property
     def watched(self) -> bool:
         """Whether somebody follows the text at this moment."""
-        return self.run.watched_until is not None and self.clock.now() < self.run.watched_until
+        return watching.watched(self.run, self.clock.now())
 
     @property
     def counts(self) -> bool:

@@ -53,7 +53,7 @@ def resolve(
 
     def _check_edit(run: Run, asked: Event, log: Log) -> None:
         """An edited call is checked like any other; only that a person is asked about it, it has behind it."""
-        gate = gate_of(run, agents=agents, toolboxes=toolboxes)
+        gate = gate_of(run, log, agents=agents, toolboxes=toolboxes)
         judgement = gate.judge(approvals.edited_call(asked, verdict.args or {}), log) if gate else None
         if judgement is None or judgement.ruling is Ruling.DENY:
             detail = judgement.rule if judgement else "the run's agent is gone"

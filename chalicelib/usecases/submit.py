@@ -8,19 +8,21 @@ from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from chalicelib.core import ids, lease, task
+from chalicelib.core import grants, ids, lease, task
 from chalicelib.core.account import owned
 from chalicelib.core.agent import Agent
 from chalicelib.core.change import record
 from chalicelib.core.cursor import START
 from chalicelib.core.errors import InvalidInput, KeyReused, WorkflowUnavailable
 from chalicelib.core.events import OUTSIDE, EventType, Stamp
+from chalicelib.core.permissions import Grant, to_data
 from chalicelib.core.run import Run, Status
 from chalicelib.core.task import Task
 from chalicelib.ports.agent_book import AgentBook
 from chalicelib.ports.chance import Chance
 from chalicelib.ports.clock import Clock
 from chalicelib.ports.run_store import Claim, KeyTaken, RunStore
+from chalicelib.ports.toolbox import Toolboxes
 from chalicelib.ports.workflow import Workflow
 
 KEY_COUNTS_FOR = timedelta(hours=24)
@@ -44,6 +46,7 @@ def submit(
     idempotency_key: str | None,
     runs: RunStore,
     agents: AgentBook,
+    toolboxes: Toolboxes,
     workflow: Workflow,
     clock: Clock,
     chance: Chance,
@@ -53,7 +56,8 @@ def submit(
     now = clock.now()
     run = _run(asked, agent, account_id, now, chance)
     stamp = Stamp(now, OUTSIDE, chance.write_id())
-    first = record(EventType.RUN_ACCEPTED, _accepted(asked, run), tail=START, stamp=stamp)
+    rules = _rules(asked, account_id, agent, toolboxes)
+    first = record(EventType.RUN_ACCEPTED, _accepted(asked, run, rules), tail=START, stamp=stamp)
     try:
         runs.create(run, first, _claim(asked, idempotency_key, now))
     except KeyTaken as taken:
@@ -89,13 +93,22 @@ def _run(asked: Task, agent: Agent, account_id: str, now: datetime, chance: Chan
     )
 
 
-def _accepted(asked: Task, run: Run) -> Mapping[str, Any]:
+def _rules(asked: Task, account_id: str, agent: Agent, toolboxes: Toolboxes) -> tuple[Grant, ...]:
+    """The run's own rules: they only ever narrow what account and agent allow."""
+    if not asked.permissions:
+        return ()
+    specs = toolboxes.of(account_id, agent).specs(agent.tools)
+    return grants.parse(list(asked.permissions), field="permissions", specs=specs)
+
+
+def _accepted(asked: Task, run: Run, rules: tuple[Grant, ...]) -> Mapping[str, Any]:
     return {
         "agent": run.agent,
         "version": run.agent_version,
         "text": asked.text,
         "metadata": dict(run.metadata),
         "budget": asdict(run.budget),
+        **({"permissions": to_data(rules)} if rules else {}),
     }
 
 

@@ -204,7 +204,7 @@ class Worker:
 
     @cached_property
     def gate(self) -> Gate | None:
-        return gate_of(self.hold.run, agents=self.needs.agents, toolboxes=self.needs.toolboxes)
+        return gate_of(self.hold.run, self.hold.log, agents=self.needs.agents, toolboxes=self.needs.toolboxes)
 
     def _no_agent(self) -> Route:
         return self._fail("unknown_agent", f"there is no agent {self.hold.run.agent!r} any more")

@@ -29,6 +29,7 @@ from infra.local.mail import Mail
 from infra.local.processes import Processes
 from infra.local.refusals import Refusals
 from infra.local.stack import REGION, Stack
+from infra.local.streams import Streams, consumers
 
 LIKE_AWS: Any = {"lambda": {"use_docker": False}, "stepfunctions": {"execute_state_machine": True}}
 NOBODY = {
@@ -128,7 +129,8 @@ class LocalCloud:
         opened.enter_context(options.around(self.clock))
         opened.enter_context(s3.in_force(data.stored))
         self.lambdas = Lambdas(made.functions, self._runtime(opened), Threads(options.resolve), self.clock)
-        opened.enter_context(lambdas.in_force(self.lambdas, Mail(self.lambdas.invoke).send))
+        streams = Streams(consumers(self.client("lambda")), self.lambdas.invoke)
+        opened.enter_context(lambdas.in_force(self.lambdas, Mail(self.lambdas.invoke).send, streams.send))
         self._bus = bus = Bus(events.rules(self.client("events")), self.lambdas, data, self.clock)
         opened.enter_context(stepfunctions.in_force(self.clock, bus))
         opened.callback(self._fall_silent, data)

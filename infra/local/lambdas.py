@@ -87,8 +87,11 @@ class Lambdas:
 
 
 @contextmanager
-def in_force(lambdas: Lambdas, later: Callable[[Function, Any], None]) -> Iterator[None]:
-    """moto invokes through `lambdas`; what nobody waits for (events, stream records) is handed to `later`."""
+def in_force(
+    lambdas: Lambdas, later: Callable[[Function, Any], None], streamed: Callable[[Function, Any], None]
+) -> Iterator[None]:
+    """moto invokes through `lambdas`; events, which nobody waits for, are handed to `later`, stream records to
+    `streamed`."""
 
     def invoke(
         backend: LambdaSimpleBackend, name: str, qualifier: str | None, body: Any, headers: Any, answer: dict[str, str]
@@ -105,7 +108,7 @@ def in_force(lambdas: Lambdas, later: Callable[[Function, Any], None]) -> Iterat
 
     def invoke_mapped(mapped: LambdaFunction, body: str, *_: Any) -> bytes:
         # moto calls this inside the write that the stream tells of, with the store's lock held.
-        later(lambdas.of_name(mapped.function_name), json.loads(body))
+        streamed(lambdas.of_name(mapped.function_name), json.loads(body))
         return b"handed on"
 
     with ExitStack() as stack:

@@ -1,4 +1,4 @@
-"""What nobody waits for: stream records and asynchronous invocations, in order for each function."""
+"""Asynchronous invocations, in order for each function."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Mail:
         self._boxes: dict[str, SimpleQueue[Any]] = {}
 
     def send(self, function: Function, event: Any) -> None:
-        """Hand an event over; returns at once, also inside a write that has the store's lock."""
+        """Hand an event over; returns at once."""
         with self._lock:
             if function.name not in self._boxes:
                 self._boxes[function.name] = SimpleQueue()

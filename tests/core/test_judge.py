@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from chalicelib.core import grants
 from chalicelib.core.events import EventType
-from chalicelib.core.facts import APPROVAL_RESOLVED, Facts, facts
+from chalicelib.core.facts import Facts, facts
 from chalicelib.core.judge import judge, permits, visible
 from chalicelib.core.permissions import Grant, Judgement, Layer, Ruling
 from chalicelib.core.tools import Mark, Risk, ToolSpec
@@ -299,7 +299,7 @@ def test_marks_come_into_a_run_with_results_not_with_the_calls() -> None:
 
 
 def test_a_tool_that_a_person_allowed_for_the_run_is_not_asked_about_again_for_its_risk() -> None:
-    log = a_log().accepted().add(APPROVAL_RESOLVED, {"decision": "approve", "grant": {"tool": "mail.send"}})  # type: ignore[arg-type]
+    log = a_log().accepted().add(EventType.APPROVAL_RESOLVED, {"decision": "approve", "grant": {"tool": "mail.send"}})
     seen = facts(log.events)
     assert ruling(MAIL, (), seen=seen) is ALLOW
     assert ruling(MAIL, layer("allow *"), seen=seen) is ALLOW
@@ -310,7 +310,7 @@ def test_a_tool_that_a_person_allowed_for_the_run_is_not_asked_about_again_for_i
 
 
 def test_a_resolution_without_a_grant_grants_nothing() -> None:
-    log = a_log().accepted().add(APPROVAL_RESOLVED, {"decision": "approve"})  # type: ignore[arg-type]
+    log = a_log().accepted().add(EventType.APPROVAL_RESOLVED, {"decision": "approve"})
     assert facts(log.events).granted == frozenset()
 
 

@@ -53,6 +53,7 @@ def test_what_was_asked_for_is_the_first_event(door: Door) -> None:
     [first] = door.get(f"/v1/runs/{run_id}/events").body["events"]
     assert (first["seq"], first["type"]) == (0, "run.accepted")
     assert first["data"] == {
+        "version": 1,
         "agent": "demo",
         "text": "Analyse market data",
         "metadata": {"team": "research"},
@@ -92,6 +93,8 @@ BAD_TASKS: list[tuple[str, Any, str, str | None]] = [
     ("half a step", TASK | {"budget": {"steps": 1.5}}, "wrong_type", "budget.steps"),
     ("an unknown field", TASK | {"agents": "demo"}, "unknown_field", "agents"),
     ("an unknown budget", TASK | {"budget": {"usd": 1}}, "unknown_field", "budget.usd"),
+    ("a string for rules", TASK | {"permissions": "allow *"}, "wrong_type", "permissions"),
+    ("a rule for nobody's tool", TASK | {"permissions": ["deny rm"]}, "invalid_permission", "permissions[0]"),
     ("an unknown agent", TASK | {"agent": "nobody"}, "unknown_agent", "agent"),
     ("an empty text", TASK | {"text": " \n"}, "text_empty", "text"),
     ("a long text", TASK | {"text": "é" * 8193}, "text_too_long", "text"),

@@ -17,6 +17,7 @@ from moto.stepfunctions.models import stepfunctions_backends
 
 from chalicelib.adapters.dynamodb import keys
 from infra.build import CODE, Built, for_moto
+from infra.template import FUNCTIONS
 
 REGION = "eu-north-1"
 """Its own, so that nothing here meets what another test keeps in moto."""
@@ -124,7 +125,7 @@ def test_the_template_comes_up_with_a_table_that_has_the_schema_s_keys(outputs: 
 def test_every_function_comes_up_with_every_setting(outputs: dict[str, str]) -> None:
     functions = boto3.client("lambda", REGION).list_functions()["Functions"]
 
-    assert len(functions) == 7
+    assert len(functions) == len(FUNCTIONS)
     for function in functions:
         settings = function["Environment"]["Variables"]
         assert settings["PAWL_TABLE"] == outputs["Table"]

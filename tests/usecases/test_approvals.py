@@ -12,8 +12,10 @@ from chalicelib.adapters.tools.toolbox import Shared
 from chalicelib.core.approvals import Decision, Verdict
 from chalicelib.core.errors import Conflict, InvalidInput, NotFound
 from chalicelib.core.events import Event, EventType
+from chalicelib.core.permissions import Grant, Ruling
 from chalicelib.core.run import Run, Status
 from chalicelib.core.tools import Answers, Effect, ToolResult
+from chalicelib.ports.model import ModelCall, ModelRequest
 from chalicelib.usecases.answer_call import answer_call
 from chalicelib.usecases.await_answer import await_answer
 from chalicelib.usecases.list_approvals import list_approvals
@@ -27,11 +29,18 @@ from tests.usecases.workshop import RUN_ID, Tool, Workshop, asks, unasked
 DAY = 24 * 3600
 
 
+def allowed(risky: str, *others: str) -> tuple[Grant, ...]:
+    """The first tool is allowed as far as its risk lets it be, the others whatever it is."""
+    return (Grant(Ruling.ALLOW, risky), *unasked(others))
+
+
 def asking(workshop: OpenWorkshop, tool: Tool | None = None, *more: Tool, **given: Any) -> Workshop:
     """A run whose model asked for a risky tool, and which asks a person now."""
     risky = tool or Tool("send", Effect.IRREVERSIBLE)
     names = [risky.name, *(each.name for each in more)]
-    shop = workshop((asks(*names), Turn(text="Done.")), [risky, *more], permissions=unasked(names[1:]), **given)
+    shop = workshop(
+        (asks(*names), Turn(text="Done.")), [risky, *more], permissions=allowed(risky.name, *names[1:]), **given
+    )
     route = shop.advance()
     assert (route.next, shop.run.status, shop.run.waiting_for) == (Next.ASK, Status.WAITING, "approval")
     return shop
@@ -265,7 +274,7 @@ def test_the_inbox_lists_what_is_open_over_all_runs(workshop: OpenWorkshop) -> N
 def test_an_answer_to_a_run_at_work_is_taken_in_and_the_call_made(workshop: OpenWorkshop) -> None:
     slow = Tool("slow", timeout=100)
     risky = Tool("send", Effect.IRREVERSIBLE)
-    shop = workshop((asks("send", "slow"), Turn(text="Done.")), [risky, slow], permissions=unasked(["slow"]))
+    shop = workshop((asks("send", "slow"), Turn(text="Done.")), [risky, slow], permissions=allowed("send", "slow"))
     slow.works = shop.after(20, "slowly")
     shop.at(5, lambda: answer(shop, "approve"))
     assert shop.advance() == END
@@ -358,3 +367,44 @@ def test_a_call_that_may_not_be_made_is_refused_without_being_begun(workshop: Op
     (told,) = shop.told(EventType.TOOL_FINISHED)
     assert told.data["refused"]
     assert told.data["content"].startswith("There is no tool 'nothing'.")
+
+
+def test_a_tool_that_a_person_allowed_for_the_run_is_not_asked_about_again(workshop: OpenWorkshop) -> None:
+    risky = Tool("send", Effect.IRREVERSIBLE)
+    rules = allowed("send")
+    shop = workshop((asks("send"), asks("send"), Turn(text="Done.")), [risky], permissions=rules)
+    shop.advance()
+    resolved = answer(shop, "approve", grant=True)
+    assert resolved.data["grant"] == {"tool": "send"}, "it stands in the log for everybody to see"
+    assert shop.advance() == END
+    assert risky.made == ["send", "send"]
+    assert len(shop.told(EventType.APPROVAL_REQUESTED)) == 1
+
+
+def test_a_limit_counts_the_calls_that_were_let_through_and_asked_about(workshop: OpenWorkshop) -> None:
+    risky = Tool("send", Effect.IRREVERSIBLE)
+    rules = (Grant(Ruling.ALLOW, "send", calls=1),)
+    shop = workshop((asks("send"), asks("send"), Turn(text="Done.")), [risky], permissions=rules)
+    shop.advance()
+    answer(shop, "approve")
+    assert shop.advance() == END
+    assert risky.made == ["send"]
+    assert [event.data.get("refused", False) for event in shop.told(EventType.TOOL_FINISHED)] == [False, True]
+
+
+def test_what_a_run_may_not_use_is_not_shown_to_its_model_and_refused_all_the_same(workshop: OpenWorkshop) -> None:
+    risky, other = Tool("send", Effect.IRREVERSIBLE), Tool("look")
+    shop = workshop((asks("send"), Turn(text="Done.")), [risky, other], permissions=unasked(["look"]))
+    seen: list[tuple[str, ...]] = []
+    call = shop.model.call
+
+    def overheard(asked: ModelRequest) -> ModelCall:
+        seen.append(tuple(spec.name for spec in asked.tools))
+        return call(asked)
+
+    shop.model.call = overheard  # type: ignore[method-assign, assignment]
+    assert shop.advance() == END
+    assert seen == [("look",), ("look",)]
+    assert risky.made == []
+    (told,) = shop.told(EventType.TOOL_FINISHED)
+    assert (told.data["refused"], told.data["content"]) == (True, "no rule allows it")

@@ -8,6 +8,8 @@ from datetime import timedelta
 import pytest
 
 from chalicelib.adapters.agents import ConfiguredAgents
+from chalicelib.adapters.tools.current_time import current_time
+from chalicelib.adapters.tools.toolbox import FunctionToolbox, Shared
 from chalicelib.core import lease
 from chalicelib.core.errors import InvalidInput, KeyReused, Unavailable, WorkflowUnavailable
 from chalicelib.core.events import OUTSIDE, EventType
@@ -41,6 +43,7 @@ class Counter:
             idempotency_key=key,
             runs=runs or self.runs,
             agents=ConfiguredAgents(None),
+            toolboxes=Shared(FunctionToolbox([current_time(self.time)])),
             workflow=self.workflow,
             clock=self.time,
             chance=self.chance,
@@ -140,3 +143,17 @@ def test_a_run_that_could_not_be_kept_is_not_begun(counter: Counter) -> None:
         counter.submit(runs=beaten(counter.runs, "create", gone))
 
     assert counter.workflow.started == []
+
+
+def test_a_run_s_own_rules_are_fixed_with_its_first_event(counter: Counter) -> None:
+    run = counter.submit(Task("demo", "go", permissions=["allow current_time max 3"])).run
+    found = counter.runs.tail(run.run_id)
+    assert found is not None
+    assert found[1].data["permissions"] == [{"effect": "allow", "tool": "current_time", "limit": {"calls": 3}}]
+
+
+def test_a_rule_about_a_tool_that_the_agent_does_not_have_is_refused_and_nothing_stands(counter: Counter) -> None:
+    with pytest.raises(InvalidInput) as refused:
+        counter.submit(Task("demo", "go", permissions=["allow http_gte"]))
+    assert (refused.value.code, refused.value.field) == ("invalid_permission", "permissions[0]")
+    assert counter.runs.of_account("acme", None, 10, None) == ([], None)

@@ -13,8 +13,9 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from chalicelib.adapters.dynamodb import keys
+from chalicelib.core import watching
 from chalicelib.core.api_key import ApiKey, Scope
-from chalicelib.core.events import SCHEMA_VERSION, Event, EventType
+from chalicelib.core.events import SCHEMA_VERSION, SPARABLE, Event, EventType
 from chalicelib.core.run import Budget, Run, Status
 from chalicelib.ports.run_store import Claim
 
@@ -166,6 +167,11 @@ def data_text(data: Any) -> str:
     return plain
 
 
+WATCHED = "watched"
+"""Stands on what a slow client may be spared, if its writer knew of somebody who follows: the stream's filter sees it.
+Everything else passes that filter by its type."""
+
+
 def event_item(run: Run, event: Event, data: str, moved: Sequence[str] = ()) -> Item:
     """`data` is the event's data as text, in which the fields `moved` are references to payloads."""
     item = key(keys.event(run.run_id, event.seq)) | {
@@ -177,6 +183,8 @@ def event_item(run: Run, event: Event, data: str, moved: Sequence[str] = ()) -> 
         "account_id": text(run.account_id),
         "v": number(SCHEMA_VERSION),
     }
+    if event.type in SPARABLE and watching.watched(run, event.at):
+        item[WATCHED] = {"BOOL": True}
     return item | {"moved": {"L": [text(name) for name in moved]}} if moved else item
 
 

@@ -233,7 +233,7 @@ def template(**more: Any) -> dict[str, Any]:
     }
 
 
-STREAM = {
+STREAM: dict[str, Any] = {
     "Type": "AWS::Lambda::EventSourceMapping",
     "Properties": {
         "FunctionName": {"Ref": "Tell"},

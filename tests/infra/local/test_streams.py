@@ -1,11 +1,31 @@
-"""The table's stream and the function behind it."""
+"""The table's stream and the functions behind it."""
 
 from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
 from tests.infra.local import standin
 from tests.infra.local.conftest import BringUp
+
+ONLY_NEW_ONES = {
+    "Filters": [{"Pattern": json.dumps({"eventName": ["INSERT"], "dynamodb": {"Keys": {"pk": {"S": ["a"]}}}})}]
+}
+
+
+def _mapping(**more: Any) -> dict[str, Any]:
+    return {**standin.STREAM, "Properties": {**standin.STREAM["Properties"], **more}}
+
+
+def _heard(records: int) -> Iterator[Any]:
+    """So many records, however they are bundled."""
+    while records > 0:
+        for record in standin.heard.get(timeout=10)["Records"]:
+            records -= 1
+            yield record
 
 
 def test_stream_records_reach_their_function_outside_the_write_and_in_order(bring_up: BringUp) -> None:
@@ -14,10 +34,7 @@ def test_stream_records_reach_their_function_outside_the_write_and_in_order(brin
     (table,) = client.list_tables()["TableNames"]
     for number in range(3):
         client.put_item(TableName=table, Item={"pk": {"S": "a"}, "sk": {"S": str(number)}})
-    seen = [
-        record["dynamodb"]["Keys"]["sk"]["S"] for _ in range(3) for record in standin.heard.get(timeout=10)["Records"]
-    ]
-    assert seen == ["0", "1", "2"]
+    assert [record["dynamodb"]["Keys"]["sk"]["S"] for record in _heard(3)] == ["0", "1", "2"]
 
 
 def test_a_transaction_that_fails_puts_nothing_into_the_stream(bring_up: BringUp) -> None:
@@ -32,5 +49,23 @@ def test_a_transaction_that_fails_puts_nothing_into_the_stream(bring_up: BringUp
             TransactItems=[{"Put": {**put, "Item": {**taken, "sk": {"S": "new"}}}}, {"Put": {**put, "Item": taken}}]
         )
     client.delete_item(TableName=table, Key=taken)
-    told = [standin.heard.get(timeout=10)["Records"][0]["eventName"] for _ in range(2)]
-    assert told == ["INSERT", "REMOVE"]
+    assert [record["eventName"] for record in _heard(2)] == ["INSERT", "REMOVE"]
+
+
+def test_a_record_that_no_pattern_of_the_mapping_matches_wakes_nobody(bring_up: BringUp) -> None:
+    cloud = bring_up(template=standin.template(Stream=_mapping(FilterCriteria=ONLY_NEW_ONES)))
+    client = cloud.client("dynamodb")
+    (table,) = client.list_tables()["TableNames"]
+    for partition, name in (("b", "0"), ("a", "1"), ("b", "2"), ("a", "3")):
+        client.put_item(TableName=table, Item={"pk": {"S": partition}, "sk": {"S": name}})
+    assert [record["dynamodb"]["Keys"]["sk"]["S"] for record in _heard(2)] == ["1", "3"]
+
+
+def test_a_batch_that_fails_is_tried_again_and_the_next_one_comes_after_it(bring_up: BringUp) -> None:
+    cloud = bring_up(template=standin.template(Stream=_mapping(MaximumRetryAttempts=2, BatchSize=1)))
+    client = cloud.client("dynamodb")
+    (table,) = client.list_tables()["TableNames"]
+    standin.faults += [RuntimeError("first"), RuntimeError("second")]
+    for number in range(2):
+        client.put_item(TableName=table, Item={"pk": {"S": "a"}, "sk": {"S": str(number)}})
+    assert [record["dynamodb"]["Keys"]["sk"]["S"] for record in _heard(4)] == ["0", "0", "0", "1"]
