@@ -42,11 +42,14 @@ def next_act(step: Step, now: datetime) -> Act:
 def _in_doubt(states: list[CallState], now: datetime) -> Act | None:
     """They come from a dead worker, whose clock may lag."""
     in_doubt = [state for state in states if state.in_doubt]
-    safe_from = max((state.deadline + MARGIN for state in in_doubt if state.deadline), default=None)
-    if safe_from is not None and now < safe_from:
-        return Pause(safe_from)
+    if (until := _safe_from(in_doubt)) is not None and now < until:
+        return Pause(until)
     lost = tuple(state.call for state in in_doubt if not state.effect.repeatable)
     return GiveUpCalls(lost) if lost else None
+
+
+def _safe_from(in_doubt: list[CallState]) -> datetime | None:
+    return max((state.deadline + MARGIN for state in in_doubt if state.deadline), default=None)
 
 
 def _without_work(step: Step, states: list[CallState], now: datetime) -> Act | None:

@@ -13,9 +13,10 @@ from enum import StrEnum
 from itertools import pairwise
 from typing import Any, TypeVar
 
-from chalicelib.core import lease, snapshot
+from chalicelib.core import approvals, lease, snapshot
+from chalicelib.core.approvals import Decision
 from chalicelib.core.cursor import START, following
-from chalicelib.core.events import OUTSIDE, Event, EventType
+from chalicelib.core.events import OUTSIDE, SETTLES_CALL, Event, EventType
 from chalicelib.core.run import Run
 from chalicelib.core.tools import Effect
 from chalicelib.core.transitions import status_told
@@ -45,6 +46,9 @@ class Code(StrEnum):
     TEXT_DIFFERS = "text_differs"
     SETTLED_TWICE = "settled_twice"
     STARTED_TWICE = "started_twice"
+    ASKS_DIFFER = "asks_differ"
+    ASKS_AFTER_END = "asks_after_end"
+    ANSWERED_TWICE = "answered_twice"
     EXPIRES = "expires"
     PAYLOAD_MISSING = "payload_missing"
     ARCHIVE_MISSING = "archive_missing"
@@ -197,17 +201,41 @@ def _texts(case: Case) -> Told:
 
 
 def _calls(case: Case) -> Told:
-    settled = (event for event in case.events if event.type in _SETTLES)
-    for call_id, seqs in _grouped((event.data["call_id"], event.seq) for event in settled).items():
+    """An outcome that was unknown may be found out later, and what did not happen be made again, by a person's word."""
+    settled = [event for event in case.events if event.type in SETTLES_CALL]
+    finished = {event.data["call_id"]: event.seq for event in reversed(settled) if event.type is _FINISHED}
+    last_words = (event for event in settled if event.seq >= finished.get(event.data["call_id"], len(case.events)))
+    for call_id, seqs in _grouped((event.data["call_id"], event.seq) for event in last_words).items():
         if len(seqs) > 1:
             yield Code.SETTLED_TWICE, f"the call {call_id} has outcomes at seqs {_listed(seqs)}"
     started = (event for event in case.events if event.type is EventType.TOOL_STARTED and _irreversible(event))
+    retries = Counter(event.data["call_id"] for event in case.events if _says_retry(event))
     for call_id, times in Counter(event.data["call_id"] for event in started).items():
-        if times > 1:
+        if times > 1 + retries[call_id]:
             yield Code.STARTED_TWICE, f"the irreversible call {call_id} was started {times} times"
 
 
-_SETTLES = frozenset({EventType.TOOL_FINISHED, EventType.TOOL_UNKNOWN})
+_FINISHED = EventType.TOOL_FINISHED
+
+
+def _says_retry(event: Event) -> bool:
+    return event.type is EventType.APPROVAL_RESOLVED and bool(event.data["decision"] == Decision.RETRY)
+
+
+def _questions(case: Case) -> Told:
+    if case.run.status.terminal and case.run.asks:
+        yield Code.ASKS_AFTER_END, f"the run is {case.run.status}, and still asks {', '.join(case.run.asks)}"
+    elif case.whole and list(case.run.asks) != (open := _open(case.events)):
+        asks, told = (", ".join(each) or "nothing" for each in (case.run.asks, open))
+        yield Code.ASKS_DIFFER, f"the run asks {asks}, its log {told}"
+    answers = (event for event in case.events if event.type is EventType.APPROVAL_RESOLVED)
+    for approval_id, seqs in _grouped((event.data["approval_id"], event.seq) for event in answers).items():
+        if len(seqs) > 1:
+            yield Code.ANSWERED_TWICE, f"the question {approval_id} is answered at seqs {_listed(seqs)}"
+
+
+def _open(events: Sequence[Event]) -> list[str]:
+    return [event.data["approval_id"] for event in approvals.open_in(events)]
 
 
 def _irreversible(event: Event) -> bool:
@@ -242,6 +270,7 @@ _CHECKS: tuple[Callable[[Case], Told], ...] = (
     _attempts,
     _texts,
     _calls,
+    _questions,
     _keeping,
     _archive,
 )

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from chalicelib.core import answer, lease, steps, transcript, transitions
-from chalicelib.core.acts import Think
+from chalicelib.core import answer, approvals, calls, lease, steps, transcript, transitions
+from chalicelib.core.acts import CallTools, Think
 from chalicelib.core.change import NOBODY_MOVED_IT, Change
 from chalicelib.core.events import Event, EventType, Log, Stamp
 from chalicelib.core.fence import Verdict, judge
@@ -85,6 +85,29 @@ def no_look_before_the_effect(patch: Patch) -> None:
         return work
 
     patch.setattr(call_tools, "_work", work)
+
+
+def decide_again(patch: Patch) -> None:
+    find = approvals.find
+    patch.setattr(approvals, "find", lambda log, approval_id: (find(log, approval_id)[0], None))
+
+
+def questions_outlive(patch: Patch) -> None:
+    consequences = transitions._consequences
+
+    def but_questions(run: Run, to: Status, stamp: Stamp) -> dict[str, Any]:
+        return {name: value for name, value in consequences(run, to, stamp).items() if name != "asks"}
+
+    patch.setattr(transitions, "_consequences", but_questions)
+
+
+def retry_unasked(patch: Patch) -> None:
+    """What nobody knows the outcome of is simply made again."""
+
+    def ready(step: Any, states: list[Any]) -> Any:
+        return CallTools(step.number, tuple(states))
+
+    patch.setattr(calls, "_with_work", ready)
 
 
 def reset_unwritten(patch: Patch) -> None:

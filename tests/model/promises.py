@@ -6,7 +6,8 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from chalicelib.core import cancelling, steps
+from chalicelib.core import approvals, cancelling, steps
+from chalicelib.core.approvals import Decision
 from chalicelib.core.calls import MARGIN
 from chalicelib.core.events import OUTSIDE, Event, EventType
 from chalicelib.core.run import Run, Status
@@ -92,16 +93,20 @@ def _nothing_begins_under_a_cancel(run: Run, log: Sequence[Event]) -> None:
 
 def _no_call_is_started_twice_against_its_effect(run: Run, log: Sequence[Event]) -> None:
     started: dict[str, Event] = {}
-    settled = {event.data["call_id"]: event.seq for event in log if event.type in _SETTLES}
+    settled: set[str] = set()
     for event in log:
-        if event.type is not EventType.TOOL_STARTED:
-            continue
-        before = started.get(event.data["call_id"])
-        if before is not None:
-            _may_start_again(before, event)
-        if settled.get(event.data["call_id"], event.seq) < event.seq:
-            raise Broken("a call is started after it was settled")
-        started[event.data["call_id"]] = event
+        call_id = event.data.get("call_id", "")
+        if event.type is EventType.APPROVAL_RESOLVED and event.data["decision"] == Decision.RETRY:
+            started.pop(call_id)
+            settled.remove(call_id)
+        elif event.type in _SETTLES:
+            settled.add(call_id)
+        elif event.type is EventType.TOOL_STARTED:
+            if call_id in started:
+                _may_start_again(started[call_id], event)
+            if call_id in settled:
+                raise Broken("a call is started after it was settled")
+            started[call_id] = event
 
 
 def _may_start_again(before: Event, again: Event) -> None:
@@ -109,6 +114,26 @@ def _may_start_again(before: Event, again: Event) -> None:
         raise Broken("an irreversible call is started twice")
     if again.at < datetime.fromisoformat(before.data["deadline"]) + MARGIN and before.attempt != again.attempt:
         raise Broken("a call is started again while its first worker may still begin it")
+
+
+def _a_question_has_one_answer_and_a_call_heeds_it(run: Run, log: Sequence[Event]) -> None:
+    answers = [event for event in log if event.type is EventType.APPROVAL_RESOLVED]
+    if len({event.data["approval_id"] for event in answers}) < len(answers):
+        raise Broken("a question is answered twice")
+    for event in log:
+        if event.type is EventType.TOOL_STARTED and event.data["name"] == "charge":
+            before = [answer.data["decision"] for answer in answers if answer.seq < event.seq]
+            if Decision.APPROVE not in before:
+                raise Broken("a risky call is made that nobody approved")
+    if log[-1].type is EventType.RUN_DONE:
+        made = {event.data["call_id"] for event in log if event.type is EventType.TOOL_STARTED}
+        if any(event.data["decision"] == Decision.APPROVE for event in answers if event.data["call_id"] not in made):
+            raise Broken("the run is done over a call that was approved and never made")
+
+
+def _a_run_lists_what_it_asks(run: Run, log: Sequence[Event]) -> None:
+    if list(run.asks) != [event.data["approval_id"] for event in approvals.open_in(log)]:
+        raise Broken(f"a {run.status} run lists other questions than its log has open")
 
 
 def _the_text_is_that_of_the_replies(run: Run, log: Sequence[Event]) -> None:
@@ -169,6 +194,8 @@ _PROMISES: tuple[Callable[[Run, Sequence[Event]], None], ...] = (
     _an_attempt_has_one_writer,
     _nothing_begins_under_a_cancel,
     _no_call_is_started_twice_against_its_effect,
+    _a_question_has_one_answer_and_a_call_heeds_it,
+    _a_run_lists_what_it_asks,
     _the_text_is_that_of_the_replies,
     _half_a_reply_is_no_answer,
     _no_message_is_left_unseen,
@@ -252,8 +279,16 @@ def check_effect(shelf: Shelf, table: Table, call_id: str, effects: Sequence[str
     started = [event for event in log if event.type is EventType.TOOL_STARTED and event.data["call_id"] == call_id]
     if not started:
         raise Broken("a tool has its effect before tool.started stands in the log")
-    if started[0].data["effect"] == Effect.IRREVERSIBLE and call_id in effects:
+    if started[0].data["effect"] == Effect.IRREVERSIBLE and effects.count(call_id) > _retries(log, call_id):
         raise Broken("an irreversible effect happens twice")
-    settled = any(event.type in _SETTLES and event.data["call_id"] == call_id for event in log)
+    settled = any(
+        event.type in _SETTLES and event.data["call_id"] == call_id for event in log if event.seq > started[-1].seq
+    )
     if settled and not scenario.late_effects:
         raise Broken("a tool has its effect after its outcome was written down")
+
+
+def _retries(log: Sequence[Event], call_id: str) -> int:
+    """How often a person said that the call did not happen, and is to be made again."""
+    answers = (event.data for event in log if event.type is EventType.APPROVAL_RESOLVED)
+    return sum(answer["call_id"] == call_id and answer["decision"] == Decision.RETRY for answer in answers)

@@ -5,11 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from chalicelib.core import approvals
+from chalicelib.core.approvals import Decision, Verdict
+from chalicelib.core.errors import Conflict
 from chalicelib.usecases.abandon import abandon
 from chalicelib.usecases.advance import advance
 from chalicelib.usecases.await_answer import await_answer
 from chalicelib.usecases.cancel import cancel
 from chalicelib.usecases.put_back import put_back
+from chalicelib.usecases.resolve import resolve
 from chalicelib.usecases.sweep import sweep
 from chalicelib.usecases.work import Needs, Slice
 from tests.model.puppet import Ports
@@ -61,6 +65,26 @@ def _say(ports: Ports) -> Any:
     return say("more", RUN_ID, runs=ports, workflow=ports, clock=ports, chance=ports)
 
 
+def _decides(decision: Decision) -> Callable[[Ports], Any]:
+    """A person who looks at what is asked, and answers it if that is an answer to it."""
+
+    def decide(ports: Ports) -> Any:
+        seen = approvals.open_in(ports.log(RUN_ID)[1])
+        asked = next((each.data for each in seen if decision in each.data["choices"]), None)
+        if asked is None:
+            return "nothing to answer"
+        verdict = Verdict(decision, asked["digest"])
+        who: dict[str, Any] = {"account_id": ACCOUNT, "actor": "key_1", "agents": ports, "toolboxes": ports}
+        try:
+            return resolve(
+                RUN_ID, asked["approval_id"], verdict, **who, runs=ports, workflow=ports, clock=ports, chance=ports
+            ).seq
+        except Conflict as conflict:
+            return conflict.code
+
+    return decide
+
+
 ROLES: dict[str, Callable[..., Any]] = {
     "advance": _advance,
     "await answer": _await_answer,
@@ -69,6 +93,9 @@ ROLES: dict[str, Callable[..., Any]] = {
     "sweep": _sweep,
     "cancel": _cancel,
     "say": _say,
+    "approve": _decides(Decision.APPROVE),
+    "deny": _decides(Decision.DENY),
+    "retry": _decides(Decision.RETRY),
 }
 
 NAMES = {
@@ -79,5 +106,8 @@ NAMES = {
     "sweep": "sweeper",
     "cancel": "canceller",
     "say": "speaker",
+    "approve": "approver",
+    "deny": "denier",
+    "retry": "retrier",
 }
 """Who plays the role, in a trace."""

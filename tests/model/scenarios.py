@@ -6,11 +6,15 @@ from collections.abc import Sequence
 
 from chalicelib.core.agent import Agent
 from chalicelib.core.errors import ModelRefused, ModelUnavailable
+from chalicelib.core.permissions import Grant, Ruling
 from chalicelib.core.reply import AskedCall, Reply, ToolSaid, Usage
 from chalicelib.core.tools import Effect, ToolSpec
 from chalicelib.ports.model import ModelRequest
 from tests.model.puppet import Said, Surroundings
 from tests.model.state import Faults, Scenario
+
+ANSWER_WITHIN = 600
+"""Seconds; a search that waits them out is short enough."""
 
 _USAGE = Usage(1, 1)
 _SCHEMA = {"type": "object"}
@@ -61,8 +65,12 @@ def _around(says: object, **more: bool) -> Surroundings:
         "pay": ToolSpec("pay", "pays", _SCHEMA, Effect.IRREVERSIBLE, 20),
         "timed_pay": ToolSpec("timed_pay", "pays", _SCHEMA, Effect.IRREVERSIBLE, 31),
         "slow_pay": ToolSpec("slow_pay", "pays", _SCHEMA, Effect.IRREVERSIBLE, 40),
+        "charge": ToolSpec("charge", "charges", _SCHEMA, Effect.IRREVERSIBLE, 20),
     }
-    agent = Agent("demo", "a model's", "Be brief.", "scripted:test", tuple(tools))
+    rules = tuple(Grant(Ruling.ALLOW, name, calls=9, preapproved=name != "charge") for name in tools)
+    agent = Agent(
+        "demo", "a model's", "Be brief.", "scripted:test", tuple(tools), permissions=rules, answer_within=ANSWER_WITHIN
+    )
     return Surroundings(agent, says, tools, **more)  # type: ignore[arg-type]
 
 
@@ -190,6 +198,45 @@ HOLE = Scenario(
     Faults(ticks=2, twins=1),
     hole=True,
     late_effects=True,
+)
+
+QUESTION = Scenario(
+    "a question, approved and denied",
+    _asks("charge"),
+    Faults(approves=1, denies=1),
+    Faults(approves=1, denies=1, crashes=1),
+)
+QUESTION_CANCELLED = Scenario(
+    "a question, approved, cancelled",
+    _asks("charge"),
+    Faults(approves=1, cancels=1),
+    Faults(approves=1, cancels=1, lost=1),
+)
+QUESTION_LEFT = Scenario(
+    "a question, approved, and a crash",
+    _asks("charge"),
+    Faults(approves=1, crashes=1),
+    Faults(approves=1, crashes=2),
+)
+QUESTION_WOKEN = Scenario(
+    "a question that nobody but its answer ends",
+    _asks("charge"),
+    Faults(approves=1, lost=1),
+    Faults(approves=1, sweeps=1, lost=1),
+    unaided=True,
+)
+QUESTION_EXPIRED = Scenario(
+    "a question, approved when it expires",
+    _asks("charge"),
+    Faults(approves=1, ticks=1),
+    Faults(approves=1, denies=1, ticks=1),
+    tick=ANSWER_WITHIN + 1.0,
+)
+OUTCOME = Scenario(
+    "a payment in doubt that is made again if a person says so",
+    _asks("pay"),
+    Faults(ticks=1, crashes=1, retries=1),
+    Faults(ticks=1, crashes=2, retries=1),
 )
 
 ALL = tuple(each for each in list(globals().values()) if isinstance(each, Scenario))

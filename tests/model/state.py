@@ -23,6 +23,9 @@ class Faults(NamedTuple):
     put_backs: int = 0
     cancels: int = 0
     says: int = 0
+    approves: int = 0
+    denies: int = 0
+    retries: int = 0
 
 
 class Execution(NamedTuple):

@@ -8,11 +8,12 @@ from datetime import timedelta
 
 import pytest
 
-from chalicelib.core import calls, cancelling, decide, lease, settle
+from chalicelib.core import approvals, calls, cancelling, decide, lease, settle
 from chalicelib.core.change import NOBODY_HOLDS_IT
 from chalicelib.core.fence import Verdict
+from chalicelib.core.permissions import Judgement, Ruling
 from chalicelib.core.tools import Effect
-from chalicelib.usecases import abandon, cancel, confirm, sweep
+from chalicelib.usecases import abandon, cancel, confirm, gate, sweep
 from tests.model import patches
 from tests.model import scenarios as worlds
 from tests.model.state import Faults, Scenario
@@ -222,7 +223,7 @@ VARIANTS = (
         "the wake-up of a cancelled wait",
         _world(worlds.UNWAITED, cancels=1),
         "for ever (execution 1 asks)",
-        lambda patch: patch.setattr(cancel._Canceller, "_wake", patches.nothing),
+        lambda patch: patch.setattr(cancel, "wake", patches.nothing),
     ),
     Variant(
         "the due time of an answered wait",
@@ -253,12 +254,43 @@ VARIANTS = (
         "the wait for a dead worker's deadline",
         _world(worlds.LAGGING, ticks=1, sweeps=1),
         "a tool has its effect after its outcome was written down",
-        lambda patch: patch.setattr(decide, "_safe_from", patches.nothing),
+        lambda patch: patch.setattr(calls, "_safe_from", patches.nothing),
     ),
     Variant(
         "the margin for a clock that is behind",
         _world(worlds.LAGGING, ticks=1, sweeps=1),
         "a tool has its effect after its outcome was written down",
         lambda patch: patch.setattr(calls, "MARGIN", timedelta()),
+    ),
+    # Section 5: what people are asked.
+    Variant(
+        "the question before a risky call",
+        _world(worlds.QUESTION),
+        "a risky call is made that nobody approved",
+        lambda patch: patch.setattr(gate, "judge", lambda *asked: Judgement(Ruling.ALLOW, "")),
+    ),
+    Variant(
+        "the decision that stands",
+        _world(worlds.QUESTION, approves=1, denies=1),
+        "a question is answered twice",
+        patches.decide_again,
+    ),
+    Variant(
+        "the question that goes with its answer",
+        _world(worlds.QUESTION, approves=1),
+        "lists other questions than its log has open",
+        lambda patch: patch.setattr(approvals, "asks_after", lambda asks, *told: asks),
+    ),
+    Variant(
+        "the questions that an end closes",
+        _world(worlds.QUESTION_CANCELLED, cancels=1),
+        "lists other questions than its log has open",
+        patches.questions_outlive,
+    ),
+    Variant(
+        "the person who is asked before a payment is made again",
+        _world(worlds.OUTCOME, ticks=1, crashes=1),
+        "an irreversible call is started twice",
+        patches.retry_unasked,
     ),
 )

@@ -270,9 +270,11 @@ class World:
         if left.ticks:
             ticked = state._replace(time=state.time + 1, left=left._replace(ticks=left.ticks - 1))
             yield Step("time", "passes"), ticked
-        for role, field_name in (("sweep", "sweeps"), ("cancel", "cancels"), ("say", "says")):
+        run = self.run(state)
+        for role, field_name in _COMES_IN:
             count = getattr(left, field_name)
-            if count and NAMES[role] not in names and not self.run(state).status.terminal:
+            wanted = run.asks if role in _DECIDES else not run.status.terminal
+            if count and wanted and NAMES[role] not in names:
                 fewer = state._replace(left=left._replace(**{field_name: count - 1}))
                 yield Step(NAMES[role], "comes"), self._joined(fewer, role, offset=count * _APART)
 
@@ -289,6 +291,10 @@ class World:
             return f"{what}: {found.type} of attempt {found.attempt} stands there"
         return f"{what}: {'the run moved' if result != LOST else 'the lease is lost'}"
 
+
+_DECIDES = {"approve": "approves", "deny": "denies", "retry": "retries"}
+_COMES_IN = (("sweep", "sweeps"), ("cancel", "cancels"), ("say", "says"), *_DECIDES.items())
+"""Who comes from outside, and how often each still may; whoever decides comes when something is asked."""
 
 _APART = 1000
 """So far apart are the write ids of invocations that may be at work at the same time under one name."""

@@ -149,7 +149,23 @@ BROKEN_LOGS = {
     .tool_ended()
     .done()
     .events,
+    Code.ANSWERED_TWICE: (
+        a_started_log().step().said("", "look").asked().answered("approve").answered("deny").tool_began().tool_ended()
+    )
+    .done()
+    .events,
 }
+
+
+def test_a_call_that_was_unknown_and_found_out_or_made_again_on_a_person_s_word_is_sound(practice: Practice) -> None:
+    found_out = a_started_log().step().said("", "look").tool_began(effect="irreversible").tool_lost()
+    found_out.asked(question="outcome").answered("happened").tool_ended().done()
+    again = a_started_log().step().said("", "look").tool_began(effect="irreversible").tool_lost()
+    again.asked(question="outcome").answered("retry").tool_began(effect="irreversible").tool_ended().done()
+    for number, log in enumerate((found_out.events, again.events)):
+        practice.shelf.put(the_run(LOG, run_id=run_id(number), attempt=1), log)
+
+    assert practice.findings() == []
 
 
 @pytest.mark.parametrize("code", BROKEN_LOGS)
@@ -171,6 +187,10 @@ def in_the_index(pk: str) -> dict[str, Any]:
 
 def lease_left(shelf: Shelf) -> None:
     set_on_run(shelf, lease_until=items.moment(NOON))
+
+
+def question_left(shelf: Shelf) -> None:
+    set_on_run(shelf, asks={"L": [items.text("ap_3")]})
 
 
 def unlisted(shelf: Shelf) -> None:
@@ -206,6 +226,7 @@ def archived_with_events_left(shelf: Shelf) -> None:
     ("breaks", "code"),
     [
         (lease_left, Code.HELD_AFTER_END),
+        (question_left, Code.ASKS_AFTER_END),
         (unlisted, Code.NOT_LISTED),
         (listed_as_unfinished, Code.LISTED_WRONGLY),
         (expiring, Code.EXPIRES),
@@ -230,6 +251,13 @@ def test_an_archive_that_says_otherwise_than_its_run_is_found(practice: Practice
     practice.shelf.put(the_run(LOG, status=Status.FAILED, archived_at=NOON), [], ARCHIVE)
 
     assert practice.codes == {Code.STATUS_DIFFERS}
+
+
+def test_a_run_that_asks_something_else_than_its_log_is_found(practice: Practice) -> None:
+    asking = a_started_log().step().said("", "look").asked().events
+    practice.shelf.put(the_run(asking, asks=()), asking)
+
+    assert practice.codes == {Code.ASKS_DIFFER}
 
 
 def test_an_unfinished_run_that_nothing_will_ever_look_at_is_found(practice: Practice) -> None:
