@@ -1,4 +1,5 @@
-"""One run on a stage: workers that can be killed, the executions that call them, a sweeper, and a client who follows.
+"""One run on a stage: workers that can be killed, the executions that call them, a sweeper, a client who follows, and a
+person who answers what is asked, truly, and again if the Lambda that took the answer died.
 
 The executions are played here, state by state as infra/agent_loop.asl.json has them, so that some hundred crashes take
 seconds; the stories with real state machines and real SIGKILLs are in tests/stories.
@@ -11,17 +12,20 @@ from dataclasses import dataclass, field
 from chalicelib.adapters.dynamodb.audit import DynamoAudit
 from chalicelib.adapters.dynamodb.run_store import DynamoRunStore
 from chalicelib.adapters.models.scripted import Turn, Unavailable
-from chalicelib.core import doctor
+from chalicelib.core import approvals, doctor
+from chalicelib.core.approvals import Decision, Question, Verdict
 from chalicelib.core.events import Event, EventType
+from chalicelib.core.permissions import Grant, Ruling
 from chalicelib.core.run import Status
 from chalicelib.core.tools import Effect
 from chalicelib.ports.model import Model, ModelCall, ModelRequest
 from chalicelib.usecases.await_answer import await_answer
 from chalicelib.usecases.read_events import read_events
+from chalicelib.usecases.resolve import resolve
 from chalicelib.usecases.route import Next
 from chalicelib.usecases.sweep import sweep
 from tests.crash.killer import Killed, Killer
-from tests.usecases.workshop import RUN_ID, RecordingWorkflow, Tool, Workshop, asks
+from tests.usecases.workshop import RUN_ID, RecordingWorkflow, Tool, Workshop, asks, unasked
 from tests.virtual_time import CountedChance, VirtualTime
 
 MARKETS = "The week in three lines. "
@@ -37,6 +41,7 @@ class Play:
     second: Turn = field(default_factory=lambda: asks("note", text="Noted. "))
     steps: int = 0
     cancel_after: float | None = None
+    asks: bool = False
     ends: frozenset[Status] = frozenset({Status.DONE})
 
     def script(self) -> tuple[Turn, ...]:
@@ -48,8 +53,15 @@ PLAYS = (
     Play("three steps"),
     Play("a step a slice", steps=1),
     Play("a wait", second=Turn(text="Noted. ", calls=asks("note").calls, fault=Unavailable(times=3))),
+    Play("an approval", asks=True),
     Play("a cancel", cancel_after=3.0, ends=frozenset({Status.CANCELLED})),
 )
+
+
+def rules(play: Play) -> tuple[Grant, ...]:
+    """Everything is let through, but for what a person is asked about."""
+    asked = (Grant(Ruling.ALLOW, "send"),) if play.asks else unasked(["send"])
+    return (*asked, *unasked(["look", "note"]))
 
 
 class Stage:
@@ -64,7 +76,7 @@ class Stage:
         self.note = Tool("note", Effect.KEYED)
         self.send = Tool("send", Effect.IRREVERSIBLE)
         self.audit = DynamoAudit(dynamodb, table, payloads=payloads, clock=time, chance=CountedChance())  # type: ignore[arg-type]
-        self.shop = Workshop(self.calm, time, play.script(), [self.look, self.note, self.send])
+        self.shop = Workshop(self.calm, time, play.script(), [self.look, self.note, self.send], permissions=rules(play))
         self.shop.runs = self._store(killer.arm(dynamodb), table, payloads, time)
         self.model = CountedModel(self.shop.model, self.calm)
         self.shop.model = self.model
@@ -72,6 +84,7 @@ class Stage:
         self.client = Client(self.calm, time)
         killer.each_call = self.client.poll
         self.tokens = 0
+        self.asleep: int | None = None
         if play.cancel_after is not None:
             self.shop.at(play.cancel_after, self.cancel)
 
@@ -92,6 +105,8 @@ class Stage:
             if self.run_status.terminal:
                 break
             self.shop.time.advance(60)
+            if self._answered() and self.asleep is not None:
+                self._execute(self.asleep)
             for start in self._tick():
                 self._execute(start)
         self.client.poll()
@@ -123,22 +138,55 @@ class Stage:
 
     def _execute(self, start: int) -> None:
         """One execution. A killed Lambda ends it, as it does once Step Functions has retried enough."""
-        lap = 0
+        lap, self.asleep = 0, None
         try:
             while True:
                 route = self.shop.advance(start=start, lap=lap, steps=self.play.steps)
                 lap += 1
-                if route.next is Next.END:
+                if route.next is Next.END or (route.next is Next.ASK and not self._await_answer(start)):
                     return
-                if route.next is Next.ASK:
-                    self._await_answer(start)
-                self.shop.time.advance(route.seconds)
+                if self.run_status is not Status.WAITING or not self.shop.run.wake_seq:
+                    self.shop.time.advance(route.seconds)
         except Killed:
             return
 
-    def _await_answer(self, start: int) -> None:
+    def _await_answer(self, start: int) -> bool:
+        """Whether the execution goes on: it was answered and woken, or what it waits for is the time."""
         self.tokens += 1
         await_answer(RUN_ID, start, f"token-{self.tokens}", runs=self.shop.runs, workflow=self.shop.workflow)
+        if not approvals.open_in(self.log):
+            return True
+        self.asleep = start
+        return self._answered()
+
+    def _answered(self) -> bool:
+        """Whether the person's answers woke an execution."""
+        woken = len(self.shop.workflow.woken)
+        for asked in approvals.open_in(self.log):
+            try:
+                self._answer(asked)
+            except Killed:
+                return False
+        return len(self.shop.workflow.woken) > woken
+
+    def _answer(self, asked: Event) -> None:
+        if asked.data["question"] == Question.CALL:
+            decision = Decision.APPROVE
+        else:
+            decision = Decision.HAPPENED if self.send.made else Decision.RETRY
+        resolve(
+            RUN_ID,
+            asked.data["approval_id"],
+            Verdict(decision, asked.data["digest"]),
+            account_id="acme",
+            actor="a person",
+            runs=self.shop.runs,
+            agents=self.shop.needs().agents,
+            toolboxes=self.shop.needs().toolboxes,
+            workflow=self.shop.workflow,
+            clock=self.shop.time,
+            chance=self.shop.chance,
+        )
 
 
 @dataclass
