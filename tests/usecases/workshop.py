@@ -15,7 +15,7 @@ from chalicelib.core.events import OUTSIDE, Event, EventType, Stamp
 from chalicelib.core.permissions import Grant, Ruling
 from chalicelib.core.reply import AskedCall, ToolCall
 from chalicelib.core.run import Budget, Run, Status
-from chalicelib.core.tools import Answers, Effect, Invocation, ToolSpec
+from chalicelib.core.tools import Answers, Effect, Invocation, ToolResult, ToolSpec
 from chalicelib.core.transitions import status_told
 from chalicelib.ports.model import Model
 from chalicelib.ports.run_store import RunStore
@@ -73,13 +73,16 @@ class Tool:
     works: Callable[[], str] = lambda: "seen"
     answers: Answers = Answers.TOOL
     hears: Callable[[ToolCall], object] = lambda call: None
+    minds: Callable[[Invocation], object] = lambda invocation: None
+    results: Callable[[], ToolResult] | None = None
     made: list[str] = field(default_factory=list)
 
     def in_the_box(self) -> tuple[ToolSpec, Function]:
-        def function(invocation: Invocation) -> str:
+        def function(invocation: Invocation) -> str | ToolResult:
             self.made.append(self.name)
             self.hears(invocation.call)
-            return self.works()
+            self.minds(invocation)
+            return self.results() if self.results else self.works()
 
         spec = ToolSpec(self.name, "looks", {"type": "object"}, self.effect, self.timeout, answers=self.answers)
         return spec, function
