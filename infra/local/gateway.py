@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import logging
 import socket
 import threading
 from collections.abc import Callable
@@ -72,6 +73,8 @@ class Gateway:
             ws_per_message_deflate=False,
             timeout_graceful_shutdown=GRACE,
         )
+        # Its other lines have the whole URL of each socket, and so its ticket.
+        logging.getLogger("uvicorn.error").setLevel(logging.WARNING)
         self._listener = listener
         self._server = uvicorn.Server(config)
         self._thread = threading.Thread(target=self._server.run, kwargs={"sockets": [listener]}, daemon=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 import logging
 import os
 from collections.abc import Iterator
@@ -98,16 +99,17 @@ class SocketGateway:
 
     async def _hear(self, socket: WebSocket, connection_id: str) -> None:
         while (message := await socket.receive())["type"] == "websocket.receive":
-            text, data = message.get("text"), message.get("bytes")
-            body = text if text is not None else (data or b"").decode(errors="replace")
-            if await self._tell(connection_id, "$default", body=body) >= 500:
+            text, data = message.get("text"), message.get("bytes") or b""
+            binary = text is None
+            body = base64.b64encode(data).decode() if binary else text
+            if await self._tell(connection_id, "$default", body=body, isBase64Encoded=binary) >= 500:
                 await socket.send_json({"message": "Internal server error", "connectionId": connection_id})
 
     async def _tell(self, connection_id: str, route: str, **more: Any) -> int:
         """Invoke the handler; the status that it answers with."""
         if not self._limiter:  # belongs to the event loop, so it is made inside
             self._limiter.append(anyio.CapacityLimiter(THREADS))
-        event = {"requestContext": {"routeKey": route, "connectionId": connection_id}, "isBase64Encoded": False, **more}
+        event = {"requestContext": {"routeKey": route, "connectionId": connection_id}, **more}
         function = self._lambdas.of_name(DOOR)
         outcome = await anyio.to_thread.run_sync(self._lambdas.invoke, function, event, limiter=self._limiter[0])
         return 502 if outcome.failed else int(outcome.payload["statusCode"])

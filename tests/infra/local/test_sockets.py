@@ -47,7 +47,7 @@ def test_a_handler_hears_of_a_socket_s_opening_its_messages_and_its_end(cloud: L
     routes = [event["requestContext"]["routeKey"] for event in (opened, *messages, closed)]
     assert routes == ["$connect", "$default", "$default", "$disconnect"]
     assert opened["queryStringParameters"] == {"ticket": "good"}
-    assert [event["body"] for event in messages] == ["first", "second"]
+    assert [(event["body"], event["isBase64Encoded"]) for event in messages] == [("first", False), ("c2Vjb25k", True)]
     assert len({event["requestContext"]["connectionId"] for event in (opened, *messages, closed)}) == 1
 
 
