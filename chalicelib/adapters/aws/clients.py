@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 RETRIED_BY_US = frozenset({"dynamodb", "s3"})
 """Services that are called through `retry.Retry` alone."""
 
+TRIED_ONCE = RETRIED_BY_US | {"apigatewaymanagementapi"}
+"""A frame that one socket does not take must not keep the others waiting: it comes with the next pump."""
+
 CONNECTIONS = 50
 
 
@@ -34,7 +37,7 @@ def client(
     service: Literal["apigatewaymanagementapi", "dynamodb", "s3", "ssm", "stepfunctions"], endpoint: str | None = None
 ) -> Any:
     """A client of the region and, unless another is given, of the endpoint that the environment names."""
-    return boto3.client(service, endpoint_url=endpoint, config=_config(tries=1 if service in RETRIED_BY_US else 3))
+    return boto3.client(service, endpoint_url=endpoint, config=_config(tries=1 if service in TRIED_ONCE else 3))
 
 
 def _config(tries: int) -> Config:
