@@ -74,6 +74,14 @@ def execution_ended(event: CloudWatchEvent) -> None:
     workflow.execution_ended(event.to_dict(), event.context)
 
 
+@app.lambda_function(name="socket")
+def socket(event: dict[str, Any], context: Any) -> dict[str, int]:
+    """A WebSocket opens, says something, or closes."""
+    from chalicelib.handlers import socket as sockets
+
+    return sockets.socket(event, context)
+
+
 @app.lambda_function(name="deliver")
 def deliver(event: dict[str, Any], context: Any) -> None:
     """Logs went on: tell their watchers."""

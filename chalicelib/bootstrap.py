@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from chalicelib.adapters.system import SystemChance, SystemClock, ThreadCrew
 from chalicelib.config import Config
+from chalicelib.core.errors import Unavailable
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
@@ -27,8 +28,10 @@ if TYPE_CHECKING:
     from chalicelib.ports.model import Model
     from chalicelib.ports.payload_store import PayloadStore
     from chalicelib.ports.run_store import RunStore
+    from chalicelib.ports.sockets import Sockets
     from chalicelib.ports.stream import Stream
     from chalicelib.ports.toolbox import Toolboxes
+    from chalicelib.ports.watch_store import WatchStore
     from chalicelib.ports.web import Web
     from chalicelib.ports.workflow import Workflow
 
@@ -77,6 +80,19 @@ class World:
         from chalicelib.adapters.dynamodb.stream import DynamoStream
 
         return DynamoStream()
+
+    @cached_property
+    def watches(self) -> WatchStore:
+        from chalicelib.adapters.dynamodb.watch_store import DynamoWatchStore
+
+        return DynamoWatchStore(self._dynamodb, self.config.table, clock=self.clock, chance=self.chance)
+
+    @cached_property
+    def sockets(self) -> Sockets:
+        from chalicelib.adapters.aws import clients
+        from chalicelib.adapters.aws.api_gateway_sockets import ApiGatewaySockets
+
+        return ApiGatewaySockets(clients.client("apigatewaymanagementapi", self.config.socket_endpoint))
 
     @cached_property
     def workflow(self) -> Workflow:
@@ -136,14 +152,25 @@ class World:
 
         return S3PayloadStore(clients.client("s3"), self.config.bucket, Retry(self.clock, self.chance))
 
+    @cached_property
+    def ticket_secret(self) -> bytes:
+        """What tickets are signed with. Raises `Unavailable` if there is none."""
+        if self.config.ticket_secret is not None:
+            return self.config.ticket_secret.encode()
+        if self.config.ticket_secret_parameter is None:
+            raise Unavailable("there is no secret to sign tickets with")
+        return self._parameter(self.config.ticket_secret_parameter).encode()
+
     @property
     def _model_key(self) -> str | None:
-        if self.config.model_key_parameter is None:
-            return self.config.model_key
+        name = self.config.model_key_parameter
+        return self.config.model_key if name is None else self._parameter(name)
+
+    def _parameter(self, name: str) -> str:
         from chalicelib.adapters.aws import clients
         from chalicelib.adapters.aws.retry import Retry
 
-        ssm, name = clients.client("ssm"), self.config.model_key_parameter
+        ssm = clients.client("ssm")
         found = Retry(self.clock, self.chance)(lambda: ssm.get_parameter(Name=name, WithDecryption=True))
         return found["Parameter"]["Value"]
 

@@ -10,9 +10,14 @@ class InvalidSetting(Exception):  # noqa: N818 - named by what happened
     """A variable of the environment that cannot be meant."""
 
 
+SHORTEST_SECRET = 32
+"""Characters. Whoever guesses the secret is everybody."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Config:
-    """`steps_per_slice` 0: as many as fit. A model's key stands here (laptop) or in the SSM parameter named here.
+    """`steps_per_slice` 0: as many as fit. A secret stands here (laptop) or in the SSM parameter named here: a model's
+    key, and what tickets are signed with. Sockets are reached at `socket_endpoint`; None: where the SDK finds it.
 
     A stream of the edge, which listens on `edge_port`, ends after `stream_seconds` (0: with its run).
     A finished run is archived after `retention_hours`; a client more than `replay_cap` events behind gets a snapshot.
@@ -30,6 +35,9 @@ class Config:
     model_name: str | None = None
     model_key: str | None = None
     model_key_parameter: str | None = None
+    ticket_secret: str | None = None
+    ticket_secret_parameter: str | None = None
+    socket_endpoint: str | None = None
 
     @classmethod
     def from_env(cls, env: Mapping[str, str]) -> Config:
@@ -47,8 +55,12 @@ class Config:
             model_name=env.get("PAWL_MODEL_NAME") or None,
             model_key=env.get("PAWL_MODEL_KEY") or None,
             model_key_parameter=env.get("PAWL_MODEL_KEY_PARAMETER") or None,
+            ticket_secret=env.get("PAWL_TICKET_SECRET") or None,
+            ticket_secret_parameter=env.get("PAWL_TICKET_SECRET_PARAMETER") or None,
+            socket_endpoint=env.get("PAWL_SOCKET_ENDPOINT") or None,
         )
         _check_model(config)
+        _check_ticket_secret(config)
         return config
 
 
@@ -72,3 +84,8 @@ def _check_model(config: Config) -> None:
         raise InvalidSetting(f"PAWL_MODEL_URL must begin with http:// or https://, and is {config.model_url!r}")
     if config.model_name is None:
         raise InvalidSetting("PAWL_MODEL_NAME is not set, and PAWL_MODEL_URL is")
+
+
+def _check_ticket_secret(config: Config) -> None:
+    if config.ticket_secret is not None and len(config.ticket_secret) < SHORTEST_SECRET:
+        raise InvalidSetting(f"PAWL_TICKET_SECRET must have {SHORTEST_SECRET} characters or more")

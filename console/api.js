@@ -46,6 +46,7 @@ export function makeApi(fetch_ = globalThis.fetch.bind(globalThis)) {
   return {
     agents: async () => (await get("/v1/agents")).agents,
     runs: (next = null) => get(`/v1/runs?limit=30${next ? `&next=${encodeURIComponent(next)}` : ""}`),
+    ticket: (runId) => async () => body(await post("/v1/tickets", { run_id: runId })),
     cancel: async (runId) => body(await post(`/v1/runs/${runId}/cancel`, {})),
     contract: async () => (await ask("/openapi.yaml", { headers: { Accept: "*/*" } })).text(),
 
@@ -79,6 +80,11 @@ export function makeApi(fetch_ = globalThis.fetch.bind(globalThis)) {
 /** @param {string} runId */
 export function eventsUrl(runId) {
   return (since) => `/v1/runs/${runId}/events?since=${since}`;
+}
+
+/** @param {string} ticket */
+export function socketUrl(ticket) {
+  return `${window.location.origin.replace(/^http/, "ws")}/v1/socket?ticket=${encodeURIComponent(ticket)}`;
 }
 
 function runIdIn(response) {

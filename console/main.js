@@ -1,10 +1,11 @@
 /** The console: what is on the page, put together. */
 
-import { eventsUrl, makeApi } from "./api.js";
+import { eventsUrl, makeApi, socketUrl } from "./api.js";
 import { byId, el } from "./dom.js";
-import { EVENT_SOURCE, FETCH, offers, POLL } from "./offers.js";
+import { EVENT_SOURCE, FETCH, offers, POLL, WEBSOCKET } from "./offers.js";
 import { runView } from "./run.js";
 import { runList } from "./runs.js";
+import { webSocket } from "./socket.js";
 import { eventSource, fetched, orElse, pagesOf, polling } from "./sources.js";
 import { startForm } from "./start.js";
 import { tabs } from "./tabs.js";
@@ -34,6 +35,7 @@ function ways(runId, signal, told) {
     [POLL.id]: () => poll,
     [EVENT_SOURCE.id]: () => eventSource(eventsUrl(runId), signal),
     [FETCH.id]: () => fetched(api.stream(runId), signal),
+    [WEBSOCKET.id]: () => webSocket(runId, { ticket: api.ticket(runId), url: socketUrl, signal }),
   }[id]();
   return { read, listen: orElse(listen, poll, () => told(POLL.label)), label };
 }

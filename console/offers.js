@@ -10,6 +10,8 @@ export const POLL = { id: "poll", label: "polling" };
 export const EVENT_SOURCE = { id: "eventsource", label: "EventSource" };
 /** @type {Transport} */
 export const FETCH = { id: "fetch", label: "SSE by fetch" };
+/** @type {Transport} */
+export const WEBSOCKET = { id: "websocket", label: "WebSocket" };
 
 /**
  * @param {string} contract the text of openapi.yaml
@@ -17,8 +19,10 @@ export const FETCH = { id: "fetch", label: "SSE by fetch" };
  */
 export function offers(contract) {
   const streams = pathItem(contract, "/v1/runs/{run_id}/events").includes(STREAM_TYPE);
+  // What a socket is opened with; the socket itself is no path of the contract.
+  const sockets = pathItem(contract, "/v1/tickets") !== "";
   return {
-    transports: streams ? [POLL, EVENT_SOURCE, FETCH] : [POLL],
+    transports: [POLL, ...(streams ? [EVENT_SOURCE, FETCH] : []), ...(sockets ? [WEBSOCKET] : [])],
     streamsStart: streams && pathItem(contract, "/v1/runs").includes(STREAM_TYPE),
   };
 }

@@ -151,7 +151,7 @@ async function inTime(reading) {
 }
 
 /** What callbacks put in, a loop takes out. */
-function mailbox() {
+export function mailbox() {
   const waiting = [];
   let wake = () => {};
   let over = null;

@@ -93,9 +93,23 @@ def for_moto(transformed: Template) -> Template:
     gone |= {
         name for name, each in resources.items() if each["Type"] == "AWS::Lambda::Permission" and _mentions(each, gone)
     }
-    kept = {name: each for name, each in resources.items() if name not in gone}
+    kept = {name: _without(each, gone) for name, each in resources.items() if name not in gone}
     outputs = {name: each for name, each in transformed["Outputs"].items() if not _mentions(each, gone)}
     return {**transformed, "Resources": kept, "Outputs": outputs}
+
+
+def _without(resource: dict[str, Any], gone: set[str]) -> dict[str, Any]:
+    """The resource without the variables and the permissions that lead to what is gone."""
+    made = copy.deepcopy(resource)
+    properties = made.get("Properties", {})
+    if made["Type"] == "AWS::Lambda::Function":
+        variables = properties["Environment"]["Variables"]
+        properties["Environment"]["Variables"] = {n: v for n, v in variables.items() if not _mentions(v, gone)}
+    if made["Type"] == "AWS::IAM::Role":
+        for policy in properties.get("Policies", []):
+            allowed = policy["PolicyDocument"]["Statement"]
+            policy["PolicyDocument"]["Statement"] = [each for each in allowed if not _mentions(each, gone)]
+    return made
 
 
 def _mentions(value: object, names: set[str]) -> bool:

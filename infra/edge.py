@@ -88,8 +88,9 @@ def _role(loop_arn: str) -> dict[str, Any]:
 
 
 def _statements(loop_arn: str) -> list[dict[str, Any]]:
-    """Read logs and keys, stamp runs as watched, and submit."""
+    """Read logs, keys and tickets, stamp runs as watched, and submit."""
     log = "arn:${AWS::Partition}:logs:${AWS::Region}:${AWS::AccountId}:log-group:/aws/lambda/pawl-${Stage}-edge:*"
+    ticket = "arn:${AWS::Partition}:ssm:${AWS::Region}:${AWS::AccountId}:parameter${TicketSecretParameter}"
     table, bucket = {"Fn::GetAtt": ["RunsTable", "Arn"]}, {"Fn::GetAtt": ["PayloadBucket", "Arn"]}
     return [
         _may(["logs:CreateLogStream", "logs:PutLogEvents"], {"Fn::Sub": log}),
@@ -97,6 +98,7 @@ def _statements(loop_arn: str) -> list[dict[str, Any]]:
         _may(["s3:GetObject", "s3:PutObject"], {"Fn::Sub": "${PayloadBucket.Arn}/*"}),
         _may(["s3:ListBucket"], bucket),
         _may(["states:StartExecution"], {"Fn::Sub": loop_arn}),
+        _may(["ssm:GetParameter"], {"Fn::Sub": ticket}),
     ]
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from infra import edge, gateway, stream, table
+from infra import edge, gateway, socket_api, stream, table
 
 ASL = Path(__file__).with_name("agent_loop.asl.json")
 
@@ -20,6 +20,7 @@ FUNCTIONS = {
     "Advance": "advance",
     "AwaitAnswer": "await_answer",
     "Abandon": "abandon",
+    "Socket": "socket",
     "Deliver": "deliver",
     "ExecutionEnded": "execution_ended",
     "Tick": "tick",
@@ -52,12 +53,14 @@ def merge_template(stage: str) -> dict[str, Any]:
             "ApiHandlerLogGroup": {"Properties": {"LogGroupName": {"Fn::Sub": "/aws/lambda/${APIHandler}"}}},
             **_functions(),
             **edge.resources(LOOP_ARN),
+            **socket_api.resources(),
         },
         "Outputs": {
             "Table": {"Value": {"Ref": "RunsTable"}},
             "Payloads": {"Value": {"Ref": "PayloadBucket"}},
             "StateMachineArn": {"Value": {"Ref": "AgentLoop"}},
             **edge.outputs(),
+            **socket_api.outputs(),
         },
     }
 
@@ -69,6 +72,9 @@ def _parameters(stage: str) -> dict[str, Any]:
         "ModelName": _parameter("The model to ask for there.", ""),
         "ModelKeyParameter": _parameter(
             "Name of the SSM SecureString with the API's key; empty: none is sent.", "", "^((/[A-Za-z0-9_.-]+)+)?$"
+        ),
+        "TicketSecretParameter": _parameter(
+            "Name of the SSM SecureString that tickets are signed with.", "/pawl/ticket-secret", "^(/[A-Za-z0-9_.-]+)+$"
         ),
         "StepsPerSlice": _parameter(
             "Steps that one Lambda invocation does; 0: as many as fit its time.", "0", "^[0-9]+$"
@@ -93,6 +99,7 @@ def _environment() -> dict[str, Any]:
         "PAWL_MODEL_URL": {"Ref": "ModelUrl"},
         "PAWL_MODEL_NAME": {"Ref": "ModelName"},
         "PAWL_MODEL_KEY_PARAMETER": {"Ref": "ModelKeyParameter"},
+        "PAWL_TICKET_SECRET_PARAMETER": {"Ref": "TicketSecretParameter"},
         "STEPS_PER_SLICE": {"Ref": "StepsPerSlice"},
         "RETENTION_HOURS": {"Ref": "RetentionHours"},
         "REPLAY_CAP": {"Ref": "ReplayCap"},
@@ -108,6 +115,8 @@ def _functions() -> dict[str, Any]:
     functions["ExecutionEnded"]["Properties"]["Events"] = {"ExecutionEndedEvent": ours_only}
     wakes = stream.consumer(stream.STATE_EVENTS, stream.WATCHED_DELTAS)
     functions["Deliver"]["Properties"]["Events"] = {"Stream": wakes}
+    for sends in ("Socket", "Deliver"):
+        functions[sends]["Properties"]["Environment"] = {"Variables": socket_api.ENVIRONMENT}
     return functions
 
 

@@ -14,8 +14,10 @@ from chalicelib.adapters.models.openai import OpenAIModel
 from chalicelib.bootstrap import World
 from chalicelib.config import Config
 from chalicelib.core.change import record
+from chalicelib.core.errors import Unavailable
 from chalicelib.core.events import EventType
-from tests.builders import RUN_ID, a_key, a_run, a_stamp, accepted
+from chalicelib.core.watch import Watch
+from tests.builders import NOON, RUN_ID, a_key, a_run, a_stamp, accepted
 from tests.conftest import BUCKET
 
 SETTINGS = {"PAWL_BUCKET": BUCKET, "PAWL_STATE_MACHINE_ARN": "arn"}
@@ -95,3 +97,25 @@ def test_the_providers_key_comes_itself_or_out_of_the_parameter_store(
         assert world.model is world.model
 
     assert keys == [None, "given", "kept"]
+
+
+def test_tickets_are_signed_with_the_secret_that_the_parameter_store_keeps(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    boto3.client("ssm").put_parameter(Name="/pawl/ticket-secret", Value="t" * 32, Type="SecureString")
+    monkeypatch.setenv("PAWL_TICKET_SECRET_PARAMETER", "/pawl/ticket-secret")
+    bootstrap.world.cache_clear()
+
+    assert bootstrap.world().ticket_secret == b"t" * 32
+
+
+def test_without_a_secret_no_ticket_is_signed(world: World) -> None:
+    with pytest.raises(Unavailable):
+        _ = world.ticket_secret
+
+
+def test_watches_are_kept_in_the_table_that_the_environment_names(world: World) -> None:
+    watch = Watch("c1", RUN_ID, "acme", 4, False, NOON)
+    world.watches.subscribe(watch)
+
+    assert world.watches.of_run(RUN_ID) == [watch]

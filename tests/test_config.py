@@ -24,6 +24,9 @@ def test_every_setting_is_read() -> None:
         "PAWL_MODEL_NAME": "small",
         "PAWL_MODEL_KEY": "secret",
         "PAWL_MODEL_KEY_PARAMETER": "/pawl/key",
+        "PAWL_TICKET_SECRET": "t" * 32,
+        "PAWL_TICKET_SECRET_PARAMETER": "/pawl/ticket-secret",
+        "PAWL_SOCKET_ENDPOINT": "https://sockets.example/live",
     }
 
     assert Config.from_env(env) == Config(
@@ -38,6 +41,9 @@ def test_every_setting_is_read() -> None:
         model_url="https://models.example/v1",
         model_name="small",
         model_key="secret",
+        ticket_secret="t" * 32,
+        ticket_secret_parameter="/pawl/ticket-secret",
+        socket_endpoint="https://sockets.example/live",
         model_key_parameter="/pawl/key",
     )
 
@@ -76,3 +82,8 @@ def test_a_setting_that_cannot_be_meant_is_refused_by_name(name: str, value: str
 def test_a_provider_without_a_model_is_refused() -> None:
     with pytest.raises(InvalidSetting, match="PAWL_MODEL_NAME"):
         Config.from_env(LEAST | {"PAWL_MODEL_URL": "https://models.example/v1"})
+
+
+def test_a_secret_that_could_be_guessed_signs_no_tickets() -> None:
+    with pytest.raises(InvalidSetting, match="PAWL_TICKET_SECRET must have 32 characters"):
+        Config.from_env(LEAST | {"PAWL_TICKET_SECRET": "t" * 31})

@@ -9,9 +9,11 @@ from typing import TypeVar
 import anyio
 
 from chalicelib.bootstrap import World
+from chalicelib.core import ticket
 from chalicelib.core.api_key import ApiKey
 from chalicelib.core.cursor import Answer
 from chalicelib.core.task import Task
+from chalicelib.core.ticket import Ticket
 from chalicelib.usecases.identify import identify
 from chalicelib.usecases.read_events import read_events
 from chalicelib.usecases.submit import Submitted, submit
@@ -36,6 +38,10 @@ class Blocking:
 
     async def identify(self, secret: str) -> ApiKey:
         return await self._beside(lambda: identify(secret, keys=self._world().keys))
+
+    async def verify(self, sent: str) -> Ticket:
+        world = self._world()
+        return await self._beside(lambda: ticket.verify(sent, world.ticket_secret, world.clock.now()))
 
     async def read(self, account_id: str, run_id: str, since: int, in_full: bool) -> Answer:
         world = self._world()

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from functools import partial
 from http import HTTPStatus
 from math import inf
 
@@ -16,7 +17,6 @@ from starlette.types import Receive, Scope, Send
 
 from chalicelib.bootstrap import World
 from chalicelib.core import sse
-from chalicelib.core.api_key import ApiKey
 from chalicelib.core.api_key import Scope as KeyScope
 from chalicelib.core.cursor import Answer
 from chalicelib.edge import answers
@@ -27,6 +27,7 @@ from chalicelib.edge.tail import Tails
 from chalicelib.edge.watch import watch
 from chalicelib.handlers import http_input
 
+TICKET = "ticket"
 HEALTH, RUNS = "/healthz", "/v1/runs"
 EVENTS, STREAM = "/v1/runs/{run_id}/events", "/v1/runs/{run_id}/stream"
 _EVENTS, _STREAM = re.compile(r"/v1/runs/[^/]+/events"), re.compile(r"/v1/runs/[^/]+/stream")
@@ -59,7 +60,7 @@ class Edge:
         self._blocking = Blocking(world)
         self._pace = pace or LoopPace()
         self._tails = Tails(self._pace)
-        self._guard = Guard(self._blocking.identify, self._pace)
+        self._guard = Guard(self._blocking.identify, self._blocking.verify, self._pace)
         stream = answers.answered(self._get_stream)
         post = answers.answered(self._post_run)
         self._routes = Starlette(
@@ -79,30 +80,35 @@ class Edge:
         self._tails.close()
 
     async def _get_stream(self, request: Request) -> Response:
-        key = await self._allowed(request, KeyScope.READ)
-        sent = Sent(dict(request.query_params), dict(request.headers))
-        params = http_input.query(sent, "since", "limit", "wait", "replay")
+        account_id = await self._reader(request, request.path_params["run_id"])
         run_id = http_input.run_id(request.path_params["run_id"])
+        sent = Sent(dict(request.query_params), dict(request.headers))
+        params = http_input.query(sent, "since", "limit", "wait", "replay", TICKET)
         since = http_input.last_event_id(sent, params)
-        return await self._stream(request, key, run_id, since, http_input.in_full(params))
+        still_allowed = partial(self._reader, request, run_id)
+        return await self._stream(account_id, run_id, since, http_input.in_full(params), still_allowed)
 
     async def _post_run(self, request: Request) -> Response:
-        key = await self._allowed(request, KeyScope.RUN, KeyScope.READ)
+        authorization = request.headers.get("authorization", "")
+        still_allowed = partial(self._guard.let_in, authorization, KeyScope.RUN, KeyScope.READ)
+        key = await still_allowed()
         sent = Sent(dict(request.query_params), dict(request.headers), await request.body())
         http_input.query(sent, "stream")
         since, task = http_input.last_event_id(sent, {}), http_input.task(sent)
         submitted = await self._blocking.submit(task, key.account_id, http_input.idempotency_key(sent))
-        stream = await self._stream(request, key, submitted.run.run_id, since, in_full=False)
+        stream = await self._stream(key.account_id, submitted.run.run_id, since, False, still_allowed)
         stream.headers["Location"] = f"{RUNS}/{submitted.run.run_id}"
         if submitted.replayed:
             stream.headers["Idempotent-Replayed"] = "true"
         return stream
 
-    async def _stream(self, request: Request, key: ApiKey, run_id: str, since: int, in_full: bool) -> Response:
+    async def _stream(
+        self, account_id: str, run_id: str, since: int, in_full: bool, still_allowed: Callable[[], Awaitable[object]]
+    ) -> Response:
         async def look(since: int, in_full: bool) -> Answer:
-            return await self._blocking.read(key.account_id, run_id, since, in_full)
+            return await self._blocking.read(account_id, run_id, since, in_full)
 
-        tail = self._tails.of(key.account_id, run_id, look)
+        tail = self._tails.of(account_id, run_id, look)
         first = await tail.now(since, in_full)
         if first.over and not first.text:
             return Response(status_code=HTTPStatus.NO_CONTENT)
@@ -112,9 +118,14 @@ class Edge:
             in_full,
             seconds=self._blocking.stream_seconds or inf,
             pace=self._pace,
-            still_allowed=lambda: self._allowed(request, KeyScope.READ),
+            still_allowed=still_allowed,
         )
         return StreamingResponse(frames, headers=sse.HEADERS)
 
-    async def _allowed(self, request: Request, *needs: KeyScope) -> ApiKey:
-        return await self._guard.let_in(request.headers.get("authorization", ""), *needs)
+    async def _reader(self, request: Request, run_id: str) -> str:
+        """The account that may read the run, by a ticket in the URL or by the key in the header."""
+        if TICKET in request.query_params:
+            shown = await self._guard.admit(request.query_params[TICKET], run_id, KeyScope.READ)
+            return shown.account_id
+        key = await self._guard.let_in(request.headers.get("authorization", ""), KeyScope.READ)
+        return key.account_id

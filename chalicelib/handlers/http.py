@@ -20,6 +20,7 @@ from chalicelib.handlers import (
     http_keys,
     http_payloads,
     http_runs,
+    http_tickets,
 )
 
 
@@ -42,6 +43,7 @@ ROUTES = (
     Route("GET", "/v1/approvals", Scope.READ, http_approvals.get_approvals),
     Route("POST", "/v1/runs/{run_id}/approvals/{approval_id}", Scope.APPROVE, http_approvals.post_decision),
     Route("POST", "/v1/runs/{run_id}/tool-results/{call_id}", Scope.RUN, http_approvals.post_tool_result),
+    Route("POST", "/v1/tickets", Scope.READ, http_tickets.post_ticket),
     Route("GET", "/v1/agents", Scope.READ, http_agents.get_agents),
     Route("POST", "/v1/keys", Scope.ADMIN, http_keys.post_key),
     Route("GET", "/v1/keys", Scope.ADMIN, http_keys.get_keys),

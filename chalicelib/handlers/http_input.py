@@ -39,7 +39,7 @@ def body(
     """The JSON object that was sent: every required field, and those optional ones that are there and not null."""
     if not request.raw_body and not required:
         return {}
-    return fields(_parsed(request.raw_body), "", required or {}, optional or {})
+    return fields(parsed(request.raw_body), "", required or {}, optional or {})
 
 
 def fields(value: Any, within: str, required: Mapping[str, type], optional: Mapping[str, type]) -> dict[str, Any]:
@@ -61,7 +61,8 @@ def fields(value: Any, within: str, required: Mapping[str, type], optional: Mapp
     return present
 
 
-def _parsed(raw: str | bytes) -> Any:
+def parsed(raw: str | bytes) -> Any:
+    """The JSON that was sent."""
     try:
         value = json.loads(raw, parse_constant=_refuse_constant)
         # A lone surrogate is valid JSON and no text: it could be neither stored nor sent to a model.

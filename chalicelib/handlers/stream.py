@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import logging
 from typing import Any
 
 from chalicelib import bootstrap
-
-log = logging.getLogger(__name__)
+from chalicelib.handlers import socket
+from chalicelib.usecases import deliver as tell
 
 
 def deliver(event: dict[str, Any], context: Any) -> None:
-    """Say which logs went on, each once, and how far."""
+    """Tell the sockets that watch the logs which went on. What is raised has the batch tried again."""
     world = bootstrap.world()
-    tails = {written.run_id: written.seq for written in world.stream.written(event["Records"])}
-    log.info("logs went on", extra={"action": "deliver", "tails": tails})
+    written = world.stream.written(event["Records"])
+    tell.deliver(written, needs=socket.needs(world), until=socket.until(world, context))

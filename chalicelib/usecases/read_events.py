@@ -30,14 +30,16 @@ def read_events(
     runs: RunStore,
     clock: Clock,
     replay_cap: int | None = None,
+    strong: bool = False,
 ) -> Answer:
     """At most `limit` events after the cursor `since`; an empty answer is held for up to `wait` seconds.
 
     In the place of a log that is archived, and of more than `replay_cap` events, there is one snapshot. Raises
-    `NotFound`, and `InvalidInput` for a cursor that is ahead of the log.
+    `NotFound`, and `InvalidInput` for a cursor that is ahead of the log. `strong`: nothing that was written before the
+    call is missed.
     """
     until = clock.now() + timedelta(seconds=wait)
-    reader = _Reader(run_id, min(since, cursor.HIGHEST), limit, account_id, runs, replay_cap)
+    reader = _Reader(run_id, min(since, cursor.HIGHEST), limit, account_id, runs, replay_cap, strong)
     while True:
         answer, run = reader.look()
         if run is not None:
@@ -56,11 +58,12 @@ class _Reader:
     account_id: str
     runs: RunStore
     replay_cap: int | None
+    strong: bool
 
     def look(self) -> tuple[Answer, Run | None]:
         """One Query; more only where it leaves a doubt, the log is archived, or the page was full."""
-        page = self._page(strong=False)
-        found = self._judge(page, strong=False) if page.account_id else NoAnswer.READ_AGAIN
+        page = self._page(strong=self.strong)
+        found = self._judge(page, strong=self.strong) if page.account_id else NoAnswer.READ_AGAIN
         if found is NoAnswer.READ_AGAIN:
             page = self._page(strong=True)
             found = self._judge(page, strong=True)

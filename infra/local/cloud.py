@@ -28,6 +28,7 @@ from infra.local.lambdas import Lambdas
 from infra.local.mail import Mail
 from infra.local.processes import Processes
 from infra.local.refusals import Refusals
+from infra.local.sockets import SocketGateway
 from infra.local.stack import REGION, Stack
 from infra.local.streams import Streams, consumers
 
@@ -163,13 +164,13 @@ class LocalCloud:
         stepfunctions.stop_all()
 
     def _open_gateway(self, opened: ExitStack, made: Stack, listener: Any) -> None:
-        api = next((each for each in made.functions.values() if each.door == "app"), None)
-        if api is None:
+        served = next((each for each in made.functions.values() if each.door == "app"), None)
+        if served is None:
             return
-        app: Any = self._options.resolve(api.handler)
-        gateway = Gateway(
-            RestApi(app, self.lambdas, self._options.refusals, self.clock), listener, self._options.console_key
-        )
+        app: Any = self._options.resolve(served.handler)
+        api, sockets = RestApi(app, self.lambdas, self._options.refusals, self.clock), SocketGateway(self.lambdas)
+        opened.enter_context(sockets.in_force())
+        gateway = Gateway(api, sockets, listener, self._options.console_key)
         gateway.open()
         opened.callback(gateway.close)
         self.url = gateway.url

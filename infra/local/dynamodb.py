@@ -188,8 +188,10 @@ def _unsorted(table: Table) -> list[Item]:
 
 def load(table: Table, items: Sequence[Attributes]) -> None:
     """Put items into a table that nobody uses yet; of these nothing is told."""
+    shard, table.stream_shard = table.stream_shard, None
     for item in items:
         table.put_item(item)
+    table.stream_shard = shard
 
 
 def delete_expired(serial: Serial, table: Table, attribute: str, now: float) -> int:

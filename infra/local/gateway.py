@@ -1,8 +1,9 @@
-"""The HTTP server on the loopback interface: the REST API, and the streaming edge beside it."""
+"""The server on the loopback interface: the REST API, and the streaming edge and the WebSockets beside it."""
 
 from __future__ import annotations
 
 import errno
+import logging
 import socket
 import threading
 from collections.abc import Callable
@@ -31,6 +32,10 @@ GRACE = 1
 """Seconds that open connections have when the gateway closes."""
 
 
+LARGEST_MESSAGE = 32 * 1024
+"""Bytes that a client may send in one message: API Gateway's frame."""
+
+
 class PortTaken(RuntimeError):  # noqa: N818 - named by what happened
     """Somebody listens on that port already."""
 
@@ -52,18 +57,24 @@ def listen(port: int) -> socket.socket:
 class Gateway:
     """Serves an API on a socket, in a thread of its own."""
 
-    def __init__(self, api: RestApi, listener: socket.socket, console_key: Path | None = None) -> None:
+    def __init__(
+        self, api: RestApi, sockets: ASGIApp, listener: socket.socket, console_key: Path | None = None
+    ) -> None:
         self._edge = Edge(bootstrap.world)
-        served = _with_edge(_asgi(api.ask), self._edge)
+        served = _beside(_asgi(api.ask), self._edge, sockets)
         config = uvicorn.Config(
             with_console(served, console_key) if console_key else served,
             log_config=None,
             access_log=False,
             lifespan="off",
             http=LowWater,
-            ws="none",
+            ws="websockets-sansio",
+            ws_max_size=LARGEST_MESSAGE,
+            ws_per_message_deflate=False,
             timeout_graceful_shutdown=GRACE,
         )
+        # Its other lines have the whole URL of each socket, and so its ticket.
+        logging.getLogger("uvicorn.error").setLevel(logging.WARNING)
         self._listener = listener
         self._server = uvicorn.Server(config)
         self._thread = threading.Thread(target=self._server.run, kwargs={"sockets": [listener]}, daemon=True)
@@ -81,11 +92,12 @@ class Gateway:
         self._listener.close()
 
 
-def _with_edge(rest: ASGIApp, edge: Edge) -> ASGIApp:
-    """The edge for whatever asks for a stream, `rest` for the rest."""
+def _beside(rest: ASGIApp, edge: Edge, sockets: ASGIApp) -> ASGIApp:
+    """The edge for whatever asks for a stream, `sockets` for what wants to be one, `rest` for the rest."""
 
     async def app(scope: Scope, receive: Receive, send: Send) -> None:
-        await (edge if streams(scope) else rest)(scope, receive, send)
+        served = sockets if scope["type"] == "websocket" else edge if streams(scope) else rest
+        await served(scope, receive, send)
 
     return app
 

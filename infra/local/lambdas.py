@@ -119,8 +119,13 @@ def in_force(
 
 def _log(function: Function, event: Any, outcome: Outcome, seconds: float) -> None:
     told = f"{outcome.payload['errorType']}: {outcome.payload['errorMessage']}" if outcome.failed else _answer(outcome)
-    level = logging.WARNING if outcome.failed else logging.INFO
+    level = logging.WARNING if outcome.failed else logging.DEBUG if _often(event) else logging.INFO
     log.log(level, "%-15s %s %s, %d ms", function.door, _run_id(event), told, seconds * 1000)
+
+
+def _often(event: Any) -> bool:
+    """Records and a socket's messages: a line for each would drown the others."""
+    return isinstance(event, dict) and ("Records" in event or "requestContext" in event)
 
 
 def _answer(outcome: Outcome) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
@@ -26,8 +27,9 @@ PARAMETERS = {
 }
 """Which variables of the shell become which parameters of the stack."""
 
-SECRETS = ("PAWL_MODEL_KEY",)
-"""Variables that go straight to the functions: in AWS they would come from the parameter store."""
+SECRETS = ("PAWL_MODEL_KEY", "PAWL_TICKET_SECRET")
+"""Variables that go straight to the functions: in AWS they would come from the parameter store. What tickets are signed
+with is new at each start, unless it is given."""
 
 
 def options(settings: Mapping[str, str], time: FastTime | None = None, **more: Any) -> Options:
@@ -41,6 +43,7 @@ def options(settings: Mapping[str, str], time: FastTime | None = None, **more: A
         refusals=Refusals.of_template(built.transformed),
         parameters={"Stage": STAGE, **given},
         environment={
+            "PAWL_TICKET_SECRET": os.urandom(32).hex(),
             **{name: settings[name] for name in SECRETS if settings.get(name)},
             **({speed.VARIABLE: str(time)} if time else {}),
         },

@@ -99,6 +99,7 @@ test("only what the contract names is offered", () => {
   assert.deepEqual(ids(CONTRACT), ["poll", "eventsource", "fetch"]);
   assert.deepEqual(ids(CONTRACT.replace("text/event-stream", "application/json")), ["poll"]);
   assert.deepEqual(ids(""), ["poll"]);
+  assert.deepEqual(ids(CONTRACT.replace("components:", "  /v1/tickets:\n    post: {}\ncomponents:")).at(-1), "websocket");
   assert.equal(offers(CONTRACT).streamsStart, false);
   assert.equal(offers(CONTRACT.replace("responses: {}", "content: {text/event-stream: {}}")).streamsStart, true);
 });

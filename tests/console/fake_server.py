@@ -14,7 +14,8 @@ import uvicorn
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response, StreamingResponse
-from starlette.routing import Route
+from starlette.routing import Route, WebSocketRoute
+from starlette.websockets import WebSocket
 
 from infra.local.console import with_console
 from infra.local.gateway import listen
@@ -22,11 +23,14 @@ from tests.clients.fake_pawl import AGENT, ENDS, RUN_ID, SECRET, log_of
 
 Json = dict[str, Any]
 STREAM = "text/event-stream"
+SOCKET = "websocket"
 CONTRACT = f"""paths:
   /v1/runs:
     post: {{content: {STREAM}}}
   /v1/runs/{{run_id}}/events:
     get: {{content: {STREAM}}}
+  /v1/tickets:
+    post: {{}}
 """
 POLLED_ONLY = "paths:\n  /v1/runs/{run_id}/events:\n    get: {}\n"
 GLANCE = 0.01
@@ -47,7 +51,7 @@ class FakeServer:
         key.write_text(SECRET)
         self._listener = listen(0)
         self.url = f"http://127.0.0.1:{self._listener.getsockname()[1]}"
-        config = uvicorn.Config(with_console(self._api(), key), log_config=None, lifespan="off", ws="none")
+        config = uvicorn.Config(with_console(self._api(), key), log_config=None, lifespan="off", ws="websockets-sansio")
         self._server = uvicorn.Server(config)
         self._thread = threading.Thread(target=self._server.run, kwargs={"sockets": [self._listener]}, daemon=True)
 
@@ -75,7 +79,7 @@ class FakeServer:
 
     def kinds(self) -> set[str]:
         """How the log was asked for."""
-        return {kind for _, path, kind in self.asked if path.endswith("/events")}
+        return {kind for _, path, kind in self.asked if path.endswith(("/events", "/socket"))}
 
     def _api(self) -> Starlette:
         return Starlette(
@@ -85,6 +89,8 @@ class FakeServer:
                 Route("/v1/runs", self._list, methods=["GET"]),
                 Route("/v1/runs", self._start, methods=["POST"]),
                 Route(f"/v1/runs/{RUN_ID}/events", self._events),
+                Route("/v1/tickets", self._ticket, methods=["POST"]),
+                WebSocketRoute("/v1/socket", self._socket),
                 Route(f"/v1/runs/{RUN_ID}/cancel", self._cancel, methods=["POST"]),
             ]
         )
@@ -106,6 +112,25 @@ class FakeServer:
         kind = self._heard(request)
         since = int(request.headers.get("last-event-id", request.query_params["since"]))
         return self._stream(since, {}) if kind == STREAM else JSONResponse(self._page(since))
+
+    async def _ticket(self, request: Request) -> Response:
+        asked = await request.json()
+        return JSONResponse({"ticket": f"pawlt1.{asked['run_id']}", "run_id": asked["run_id"], "expires_in": 300}, 201)
+
+    async def _socket(self, socket: WebSocket) -> None:
+        self.asked.append(("GET", socket.url.path, SOCKET))
+        drops = self._drops
+        await socket.accept()
+        asked = await socket.receive_json()
+        since, run_id = asked["since"], asked["run_id"]
+        assert socket.query_params["ticket"] == f"pawlt1.{run_id}"
+        while drops == self._drops:
+            for event in self.log[since + 1 :]:
+                since = event["seq"]
+                frame = {"type": "events", "run_id": run_id, "events": [event], "done": event["type"] in ENDS}
+                await socket.send_json(frame)
+            await asyncio.sleep(GLANCE)
+        await socket.close()
 
     async def _cancel(self, request: Request) -> Response:
         self.tell(("run.cancelling", {"actor": "key_1", "reason": None}))

@@ -77,7 +77,7 @@ def status(page: Page) -> str:
     return page.locator("#status").inner_text()
 
 
-@pytest.mark.parametrize("transport", ["polling", "EventSource", "SSE by fetch"])
+@pytest.mark.parametrize("transport", ["polling", "EventSource", "SSE by fetch", "WebSocket"])
 def test_a_run_is_started_its_text_comes_and_it_is_done(page: Page, stage: Stage, held: Held, transport: str) -> None:
     start(page, stage, transport)
     expect(page.locator("#connection")).to_have_text(f"following by {transport}")

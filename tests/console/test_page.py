@@ -12,7 +12,7 @@ from playwright.sync_api import Page, ViewportSize, expect
 
 from tests.clients.fake_pawl import OPENING, replied, said
 from tests.console.conftest import DESKTOP, PHONE
-from tests.console.fake_server import POLLED_ONLY, STREAM, FakeServer
+from tests.console.fake_server import POLLED_ONLY, SOCKET, STREAM, FakeServer
 
 CALL: dict[str, Any] = {"call_id": "c", "name": "clock", "args": {"zone": "UTC"}}
 STORY: tuple[tuple[str, dict[str, Any]], ...] = (
@@ -38,7 +38,8 @@ def prose(page: Page, step: int = 1) -> Any:
 
 
 @pytest.mark.parametrize(
-    ("transport", "kind"), [("poll", "application/json"), ("eventsource", STREAM), ("fetch", STREAM)]
+    ("transport", "kind"),
+    [("poll", "application/json"), ("eventsource", STREAM), ("fetch", STREAM), ("websocket", SOCKET)],
 )
 def test_each_way_out_shows_the_run_as_it_comes_and_over_broken_streams(
     page: Page, server: FakeServer, transport: str, kind: str

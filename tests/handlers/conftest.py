@@ -44,7 +44,7 @@ def world(
     executions: RecordingWorkflow,
     monkeypatch: pytest.MonkeyPatch,
 ) -> World:
-    made = World(Config(table=table, bucket="payloads", state_machine_arn="arn"))
+    made = World(Config(table=table, bucket="payloads", state_machine_arn="arn", ticket_secret="t" * 32))
     made.clock, made.chance, made.crew = time, CountedChance(), time
     made.runs, made.keys, made.workflow = runs, api_keys, executions
     monkeypatch.setattr(bootstrap, "world", lambda: made)

@@ -119,7 +119,11 @@ def test_the_template_comes_up_with_a_table_that_has_the_schema_s_keys(outputs: 
     table = boto3.client("dynamodb", REGION).describe_table(TableName=outputs["Table"])["Table"]
 
     assert [key["AttributeName"] for key in table["KeySchema"]] == [keys.PK, keys.SK]
-    assert {each["IndexName"] for each in table["GlobalSecondaryIndexes"]} == {keys.BY_ACCOUNT, keys.BY_DUE}
+    assert {each["IndexName"] for each in table["GlobalSecondaryIndexes"]} == {
+        keys.BY_ACCOUNT,
+        keys.BY_DUE,
+        keys.BY_INBOX,
+    }
 
 
 def test_every_function_comes_up_with_every_setting(outputs: dict[str, str]) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from chalicelib.adapters.dynamodb import keys
-from infra import edge, table
+from infra import edge, socket_api, table
 from infra.build import BUILD, Built, for_moto, lint
 from infra.package import ROOT
 from infra.template import FUNCTIONS, LOOP_ARN, merge_template
@@ -40,9 +40,9 @@ def test_only_the_gateway_and_the_edge_are_left_out_for_moto(built: Built) -> No
     assert all(name.startswith(edge.NAME) for name in optional)
     types = {built.transformed["Resources"][name]["Type"].split("::")[1] for name in gone}
     permissions = {name for name in gone if name.endswith("Permission")}
-    assert types == {"ApiGateway", "Lambda"}
-    assert permissions == {"APIHandlerInvokePermission", "ApiAuthInvokePermission"}
-    assert all(name.startswith("RestAPI") for name in gone - permissions)
+    assert types == {"ApiGateway", "ApiGatewayV2", "Lambda"}
+    assert permissions == {"APIHandlerInvokePermission", "ApiAuthInvokePermission", "SocketApiPermission"}
+    assert all(name.startswith(("RestAPI", socket_api.NAME)) for name in gone - permissions)
 
 
 def test_the_keys_and_indexes_of_the_schema_are_the_table_s() -> None:

@@ -27,6 +27,7 @@ SCRIPTS: dict[str, Script] = {
     "brief": (Turn(text="All is well."),),
     "twenty": (*(LOOK_AT_THE_CLOCK * 10)[:19], Turn(text="That took a while.")),
     "five": (*LOOK_AT_THE_CLOCK * 2, Turn(text="Five.")),
+    "quick": (Turn(text="word " * 50, pace=0.03),),
     "slow": (Turn(text="word " * 400, pace=0.05),),
     "silent": (Turn(text="never", fault=Silent(600)),),
     "down": (Turn(text="never", fault=Unavailable(times=99, retry_after=300)),),

@@ -8,6 +8,7 @@ import boto3
 from botocore.config import Config
 
 if TYPE_CHECKING:
+    from mypy_boto3_apigatewaymanagementapi import ApiGatewayManagementApiClient
     from mypy_boto3_dynamodb import DynamoDBClient
     from mypy_boto3_s3 import S3Client
     from mypy_boto3_ssm import SSMClient
@@ -15,6 +16,9 @@ if TYPE_CHECKING:
 
 RETRIED_BY_US = frozenset({"dynamodb", "s3"})
 """Services that are called through `retry.Retry` alone."""
+
+TRIED_ONCE = RETRIED_BY_US | {"apigatewaymanagementapi"}
+"""A frame that one socket does not take must not keep the others waiting: it comes with the next pump."""
 
 CONNECTIONS = 50
 
@@ -27,9 +31,13 @@ def client(service: Literal["s3"]) -> S3Client: ...
 def client(service: Literal["ssm"]) -> SSMClient: ...
 @overload
 def client(service: Literal["stepfunctions"]) -> SFNClient: ...
-def client(service: Literal["dynamodb", "s3", "ssm", "stepfunctions"]) -> Any:
-    """A client of the region and endpoint that the environment names."""
-    return boto3.client(service, config=_config(tries=1 if service in RETRIED_BY_US else 3))
+@overload
+def client(service: Literal["apigatewaymanagementapi"], endpoint: str | None) -> ApiGatewayManagementApiClient: ...
+def client(
+    service: Literal["apigatewaymanagementapi", "dynamodb", "s3", "ssm", "stepfunctions"], endpoint: str | None = None
+) -> Any:
+    """A client of the region and, unless another is given, of the endpoint that the environment names."""
+    return boto3.client(service, endpoint_url=endpoint, config=_config(tries=1 if service in TRIED_ONCE else 3))
 
 
 def _config(tries: int) -> Config:

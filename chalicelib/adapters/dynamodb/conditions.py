@@ -72,6 +72,11 @@ def it_counts_no_more(now: datetime) -> Expression:
     )
 
 
+def its_cursor_is(sent: int) -> Expression:
+    """The watch is there, and nobody has moved its cursor."""
+    return Expression("#sent = :was_sent", {":was_sent": items.number(sent)})
+
+
 IT_HAS_ENDED_AND_IS_NOT_ARCHIVED = Expression("attribute_exists(#ended_at) AND attribute_not_exists(#archived_at)")
 
 IT_IS_NOT_REVOKED = Expression(f"attribute_exists(#{keys.PK}) AND attribute_not_exists(#revoked_at)")

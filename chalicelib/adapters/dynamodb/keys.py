@@ -6,6 +6,9 @@ the run              RUN#<run_id>            RUN            (after all its event
 its archive          RUN#<run_id>            ARCHIVE        (before all its events: no read of the log meets it)
 an idempotency key   IDEM#<account>#<key>    IDEM           (expires by TTL)
 an API key           KEY#<digest>            KEY
+an open socket       SOCKET#<connection_id>  SOCKET         (expires by TTL, as all that follows)
+a run on it          SOCKET#<connection_id>  WATCH#<run_id>
+the same, by run     WATCH#<run_id>          SOCKET#<connection_id>
 
 index       hash                    range                    holds
 by_account  account_pk ACCOUNT#<id> account_sk RUN#<run_id>  runs; run ids sort by time
@@ -74,6 +77,29 @@ def idempotency(account_id: str, key: str) -> dict[str, str]:
 
 def api_key(digest: str) -> dict[str, str]:
     return {PK: f"KEY#{digest}", SK: "KEY"}
+
+
+SOCKET_SK = "SOCKET"
+
+
+def socket(connection_id: str) -> dict[str, str]:
+    return {PK: socket_partition(connection_id), SK: SOCKET_SK}
+
+
+def socket_partition(connection_id: str) -> str:
+    return f"SOCKET#{connection_id}"
+
+
+def socket_watch(connection_id: str, run_id: str) -> dict[str, str]:
+    return {PK: socket_partition(connection_id), SK: watchers(run_id)}
+
+
+def watch(run_id: str, connection_id: str) -> dict[str, str]:
+    return {PK: watchers(run_id), SK: socket_partition(connection_id)}
+
+
+def watchers(run_id: str) -> str:
+    return f"WATCH#{run_id}"
 
 
 def digest_of(api_key_pk: str) -> str:

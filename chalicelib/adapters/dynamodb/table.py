@@ -40,8 +40,10 @@ class Cancelled(Exception):  # noqa: N818 - named by what happened
 
 @dataclass(frozen=True, slots=True)
 class Put:
+    """Without a condition, whatever stands there is replaced."""
+
     item: Item
-    condition: Expression
+    condition: Expression | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,10 +128,13 @@ class Table:
         except ClientError as fault:
             raise _refusal(fault) from fault
 
-    def delete(self, key: Mapping[str, str]) -> None:
-        """Delete the item, if it is there."""
-        request: dict[str, Any] = {"TableName": self._name, "Key": items.key(key)}
-        self._retry(lambda: self._client.delete_item(**request))
+    def delete(self, key: Mapping[str, str], condition: Expression | None = None) -> None:
+        """Delete the item, if it is there. Raises `Refused`."""
+        request: dict[str, Any] = {"TableName": self._name, "Key": items.key(key), **_conditional(condition)}
+        try:
+            self._retry(lambda: self._client.delete_item(**request))
+        except ClientError as fault:
+            raise _refusal(fault) from fault
 
     def transact(self, *writes: Put | Update) -> None:
         """All of the writes or none. Raises `Cancelled`."""
@@ -157,7 +162,9 @@ class Table:
         }
 
 
-def _conditional(condition: Expression, *others: Expression) -> dict[str, Any]:
+def _conditional(condition: Expression | None, *others: Expression) -> dict[str, Any]:
+    if condition is None:
+        return {}
     return {
         "ConditionExpression": condition.text,
         "ReturnValuesOnConditionCheckFailure": "ALL_OLD",

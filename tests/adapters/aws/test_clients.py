@@ -13,6 +13,10 @@ def test_what_we_retry_ourselves_botocore_does_not(aws: None) -> None:
     assert _tries(client("stepfunctions")) > 1
 
 
+def test_a_frame_is_posted_once(aws: None) -> None:
+    assert _tries(client("apigatewaymanagementapi", None)) == 1
+
+
 def test_a_dead_line_is_noticed_well_within_a_lease(aws: None) -> None:
     config = client("dynamodb").meta.config
 

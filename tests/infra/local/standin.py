@@ -60,6 +60,16 @@ def tell(event: Any, context: Any) -> None:
         raise faults.pop(0)
 
 
+def socket(event: Any, context: Any) -> dict[str, int]:
+    """Lets in whoever has a good ticket, and says back what begins with "echo"."""
+    tell(event, context)
+    if event.get("body", "").startswith("echo"):
+        client = boto3.client("apigatewaymanagementapi")
+        client.post_to_connection(ConnectionId=event["requestContext"]["connectionId"], Data=event["body"].encode())
+    bad = (event.get("queryStringParameters") or {}).get("ticket") == "bad"
+    return {"statusCode": 401 if bad else 200}
+
+
 def show(event: Any, context: Any) -> dict[str, Any]:
     """What a function is told."""
     return {
@@ -242,3 +252,6 @@ STREAM: dict[str, Any] = {
     },
 }
 """A mapping of the table's stream to `tell`."""
+
+SOCKET = _function("socket")
+"""The function behind the WebSockets."""

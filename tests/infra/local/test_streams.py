@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from infra.local.cloud import LocalCloud
 from tests.infra.local import standin
-from tests.infra.local.conftest import BringUp
+from tests.infra.local.conftest import BringUp, options
 
 ONLY_NEW_ONES = {
     "Filters": [{"Pattern": json.dumps({"eventName": ["INSERT"], "dynamodb": {"Keys": {"pk": {"S": ["a"]}}}})}]
@@ -69,3 +71,14 @@ def test_a_batch_that_fails_is_tried_again_and_the_next_one_comes_after_it(bring
     for number in range(2):
         client.put_item(TableName=table, Item={"pk": {"S": "a"}, "sk": {"S": str(number)}})
     assert [record["dynamodb"]["Keys"]["sk"]["S"] for record in _heard(4)] == ["0", "0", "0", "1"]
+
+
+def test_what_is_there_from_before_a_restart_wakes_nobody(tmp_path: Path) -> None:
+    kept = {"template": standin.template(Stream=standin.STREAM), "data": tmp_path}
+    for name in ("first", "second"):
+        with LocalCloud(options(**kept)) as cloud:
+            client = cloud.client("dynamodb")
+            (table,) = client.list_tables()["TableNames"]
+            client.put_item(TableName=table, Item={"pk": {"S": "a"}, "sk": {"S": name}})
+            [record] = _heard(1)
+            assert record["dynamodb"]["Keys"]["sk"]["S"] == name
