@@ -10,7 +10,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from infra import edge, gateway, stream, table
+from infra import announcements, edge, gateway, stream, table
 
 ASL = Path(__file__).with_name("agent_loop.asl.json")
 
@@ -21,6 +21,8 @@ FUNCTIONS = {
     "AwaitAnswer": "await_answer",
     "Abandon": "abandon",
     "Deliver": "deliver",
+    "Announce": "announce",
+    "SendWebhook": "send_webhook",
     "ExecutionEnded": "execution_ended",
     "Tick": "tick",
 }
@@ -50,6 +52,7 @@ def merge_template(stage: str) -> dict[str, Any]:
             "RestAPI": {"Properties": {"Name": {"Fn::Sub": "pawl-${Stage}"}, "GatewayResponses": gateway.responses()}},
             # Chalice names this one after a function `ApiHandler`, which there is not.
             "ApiHandlerLogGroup": {"Properties": {"LogGroupName": {"Fn::Sub": "/aws/lambda/${APIHandler}"}}},
+            **announcements.resources(),
             **_functions(),
             **edge.resources(LOOP_ARN),
         },
@@ -57,6 +60,7 @@ def merge_template(stage: str) -> dict[str, Any]:
             "Table": {"Value": {"Ref": "RunsTable"}},
             "Payloads": {"Value": {"Ref": "PayloadBucket"}},
             "StateMachineArn": {"Value": {"Ref": "AgentLoop"}},
+            **announcements.outputs(),
             **edge.outputs(),
         },
     }
@@ -96,6 +100,7 @@ def _environment() -> dict[str, Any]:
         "STEPS_PER_SLICE": {"Ref": "StepsPerSlice"},
         "RETENTION_HOURS": {"Ref": "RetentionHours"},
         "REPLAY_CAP": {"Ref": "ReplayCap"},
+        **announcements.environment(),
     }
 
 
@@ -108,6 +113,8 @@ def _functions() -> dict[str, Any]:
     functions["ExecutionEnded"]["Properties"]["Events"] = {"ExecutionEndedEvent": ours_only}
     wakes = stream.consumer(stream.STATE_EVENTS, stream.WATCHED_DELTAS)
     functions["Deliver"]["Properties"]["Events"] = {"Stream": wakes}
+    functions["Announce"]["Properties"]["Events"] = {"Stream": announcements.woken_by_the_stream()}
+    functions["SendWebhook"]["Properties"]["Events"] = {"Queue": announcements.woken_by_the_queue()}
     return functions
 
 

@@ -29,6 +29,9 @@ PARAMETERS = {
 SECRETS = ("PAWL_MODEL_KEY",)
 """Variables that go straight to the functions: in AWS they would come from the parameter store."""
 
+LAPTOP_ONLY = ("PAWL_LOOPBACK_WEBHOOKS",)
+"""Variables that no deployment knows."""
+
 
 def options(settings: Mapping[str, str], time: FastTime | None = None, **more: Any) -> Options:
     """Options for the package as it is now, built if need be. `settings` is the shell's environment."""
@@ -41,7 +44,7 @@ def options(settings: Mapping[str, str], time: FastTime | None = None, **more: A
         refusals=Refusals.of_template(built.transformed),
         parameters={"Stage": STAGE, **given},
         environment={
-            **{name: settings[name] for name in SECRETS if settings.get(name)},
+            **{name: settings[name] for name in (*SECRETS, *LAPTOP_ONLY) if settings.get(name)},
             **({speed.VARIABLE: str(time)} if time else {}),
         },
         around=_world,

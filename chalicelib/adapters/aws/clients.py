@@ -9,7 +9,9 @@ from botocore.config import Config
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
+    from mypy_boto3_events import EventBridgeClient
     from mypy_boto3_s3 import S3Client
+    from mypy_boto3_sqs import SQSClient
     from mypy_boto3_ssm import SSMClient
     from mypy_boto3_stepfunctions import SFNClient
 
@@ -22,12 +24,16 @@ CONNECTIONS = 50
 @overload
 def client(service: Literal["dynamodb"]) -> DynamoDBClient: ...
 @overload
+def client(service: Literal["events"]) -> EventBridgeClient: ...
+@overload
 def client(service: Literal["s3"]) -> S3Client: ...
+@overload
+def client(service: Literal["sqs"]) -> SQSClient: ...
 @overload
 def client(service: Literal["ssm"]) -> SSMClient: ...
 @overload
 def client(service: Literal["stepfunctions"]) -> SFNClient: ...
-def client(service: Literal["dynamodb", "s3", "ssm", "stepfunctions"]) -> Any:
+def client(service: Literal["dynamodb", "events", "s3", "sqs", "ssm", "stepfunctions"]) -> Any:
     """A client of the region and endpoint that the environment names."""
     return boto3.client(service, config=_config(tries=1 if service in RETRIED_BY_US else 3))
 

@@ -6,6 +6,7 @@ the run              RUN#<run_id>            RUN            (after all its event
 its archive          RUN#<run_id>            ARCHIVE        (before all its events: no read of the log meets it)
 an idempotency key   IDEM#<account>#<key>    IDEM           (expires by TTL)
 an API key           KEY#<digest>            KEY
+a webhook            WEBHOOKS#<account>      WEBHOOK#<name>
 
 index       hash                    range                    holds
 by_account  account_pk ACCOUNT#<id> account_sk RUN#<run_id>  runs; run ids sort by time
@@ -74,6 +75,21 @@ def idempotency(account_id: str, key: str) -> dict[str, str]:
 
 def api_key(digest: str) -> dict[str, str]:
     return {PK: f"KEY#{digest}", SK: "KEY"}
+
+
+WEBHOOK_SK = "WEBHOOK#"
+
+
+def webhook(account_id: str, name: str) -> dict[str, str]:
+    return {PK: webhooks(account_id), SK: f"{WEBHOOK_SK}{name}"}
+
+
+def webhooks(account_id: str) -> str:
+    return f"WEBHOOKS#{account_id}"
+
+
+def webhook_name_of(sk: str) -> str:
+    return sk.removeprefix(WEBHOOK_SK)
 
 
 def digest_of(api_key_pk: str) -> str:
