@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import Any
 
 from chalicelib.core.events import Event, EventType
-from chalicelib.core.run import Status
+from chalicelib.core.run import RunWebhook, Status
 
 STATUS_WITH: Mapping[EventType, Status] = {
     EventType.APPROVAL_REQUESTED: Status.WAITING,
@@ -26,7 +26,7 @@ _OF_AN_APPROVAL = {"approval_id": "approval_id", "name": "tool", "expires_at": "
 
 @dataclass(frozen=True, slots=True)
 class Announcement:
-    """One event, announced. `about` is what of its data is told besides."""
+    """One event, announced. `about` is what of its data is told besides, `own` its run's own webhook."""
 
     account_id: str
     run_id: str
@@ -34,6 +34,7 @@ class Announcement:
     type: EventType
     at: datetime
     about: Mapping[str, Any]
+    own: RunWebhook | None = None
 
     @property
     def announcement_id(self) -> str:
@@ -45,14 +46,14 @@ class Announcement:
         return STATUS_WITH[self.type]
 
 
-def announcement(account_id: str, run_id: str, event: Event) -> Announcement | None:
+def announcement(account_id: str, run_id: str, event: Event, own: RunWebhook | None = None) -> Announcement | None:
     """What is to be told of an event; None for one that only the run's log tells of."""
     if event.type not in STATUS_WITH:
         return None
     about: Mapping[str, Any] = {}
     if event.type is EventType.APPROVAL_REQUESTED:
         about = {told: event.data[name] for name, told in _OF_AN_APPROVAL.items()}
-    return Announcement(account_id, run_id, event.seq, event.type, event.at, about)
+    return Announcement(account_id, run_id, event.seq, event.type, event.at, about, own)
 
 
 def detail(told: Announcement) -> Mapping[str, Any]:
@@ -69,7 +70,7 @@ def detail(told: Announcement) -> Mapping[str, Any]:
 
 
 def read_detail(payload: Mapping[str, Any]) -> Announcement:
-    """The announcement that `detail` made that of."""
+    """The announcement that `detail` made that of; where it is to go is not in it."""
     about = {name: payload[name] for name in _OF_AN_APPROVAL.values() if name in payload}
     return Announcement(
         payload["account_id"],

@@ -83,21 +83,21 @@ def check_name(name: str) -> None:
         raise InvalidInput("invalid_webhook_name", "this can't be a webhook's name", field="name", expected=expected)
 
 
-def check_url(url: str, policy: EgressPolicy) -> str:
+def check_url(url: str, policy: EgressPolicy, *, field: str = "url") -> str:
     """The URL in its one spelling. Raises `InvalidInput` for one that would never be asked."""
     try:
         target = Target.parse(url)
         policy.admit(target)
     except EgressRefused as refused:
-        raise _invalid_url(refused.detail, policy) from refused
+        raise _invalid_url(refused.detail, policy, field) from refused
     if target.scheme != "https" and not policy.at_home(target):
-        raise _invalid_url("what is told must not be read on its way", policy)
+        raise _invalid_url("what is told must not be read on its way", policy, field)
     return target.url
 
 
-def _invalid_url(detail: str, policy: EgressPolicy) -> InvalidInput:
+def _invalid_url(detail: str, policy: EgressPolicy, field: str) -> InvalidInput:
     expected = "an https URL of a public name, on port 443 or 80" + (", or one of this machine" * policy.loopback)
-    return InvalidInput("invalid_webhook_url", detail, field="url", expected=expected)
+    return InvalidInput("invalid_webhook_url", detail, field=field, expected=expected)
 
 
 def events(names: Sequence[object] | None) -> frozenset[EventType]:

@@ -11,10 +11,11 @@ from chalicelib.core.announcement import Announcement
 
 @dataclass(frozen=True, slots=True)
 class Sending:
-    """An announcement on its way to the account's webhook of that name."""
+    """An announcement on its way to the account's webhook of that name, or to a run's own `url` under its secret."""
 
     announcement: Announcement
     webhook: str
+    url: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,13 +30,14 @@ def send_webhook(
     taken: Taken, *, webhooks: WebhookStore, queue: WebhookQueue, web: Web, policy: EgressPolicy, clock: Clock
 ) -> Sent:
     """Send it, if somebody still wants it. What nobody took is put off. Raises `Unavailable`."""
-    told = taken.sending.announcement
+    told, own = taken.sending.announcement, taken.sending.url
     hook = webhooks.find(told.account_id, taken.sending.webhook)
-    if hook is None or not hook.wants(told.type):
+    if hook is None or not (own or hook.wants(told.type)):
         return _noted(taken, Sent.DROPPED, "nobody wants it any more")
     answer = _answer(taken, hook, web, policy, clock)
     if answer == webhook.GONE:
-        webhooks.disable(hook, clock.now())
+        if own is None:
+            webhooks.disable(hook, clock.now())
         return _noted(taken, Sent.GONE, answer)
     if isinstance(answer, int) and 200 <= answer < 300:
         return _noted(taken, Sent.DELIVERED, answer)
@@ -50,7 +51,9 @@ def _answer(taken: Taken, hook: Webhook, web: Web, policy: EgressPolicy, clock: 
     body = webhook.payload(told)
     headers = webhook.headers(told, body, hook.secrets(now), now)
     try:
-        return web.ask(WebRequest("POST", hook.url, headers, body, seconds=webhook.TIMEOUT), policy).status
+        return web.ask(
+            WebRequest("POST", taken.sending.url or hook.url, headers, body, seconds=webhook.TIMEOUT), policy
+        ).status
     except EgressFault as fault:
         return fault.code
 

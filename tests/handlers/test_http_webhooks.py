@@ -9,6 +9,7 @@ import pytest
 
 from chalicelib.bootstrap import World
 from chalicelib.core.api_key import Scope
+from chalicelib.core.run import RunWebhook
 from chalicelib.core.webhook import MAX_WEBHOOKS
 from chalicelib.ports.webhook_store import WebhookStore
 from tests.handlers.conftest import Contents, OpenDoor
@@ -98,6 +99,40 @@ def test_what_can_not_be_meant_is_refused_and_nothing_is_kept(
 ) -> None:
     before = contents()
     answer = door.ask("PUT", f"/v1/webhooks/{name}", body)
+
+    assert (answer.status, answer.code, answer.body["field"]) == (400, code, field)
+    assert contents() == before
+
+
+def test_a_run_keeps_where_it_wants_to_be_told_of(door: Door, world: World) -> None:
+    _put(door)
+    wanted = {"url": "HTTPS://Mine.example.com", "signed_by": "ops"}
+
+    submitted = door.post("/v1/runs", {"agent": "demo", "text": "go", "webhook": wanted})
+
+    found = world.runs.tail(submitted.body["run_id"])
+    assert found is not None
+    assert found[0].webhook == RunWebhook("https://mine.example.com/", "ops")
+
+
+@pytest.mark.parametrize(
+    ("wanted", "code", "field"),
+    [
+        ({"url": URL}, "missing_field", "webhook.signed_by"),
+        ({"url": URL, "signed_by": "ops", "events": []}, "unknown_field", "webhook.events"),
+        ({"url": "http://127.0.0.1/", "signed_by": "ops"}, "invalid_webhook_url", "webhook.url"),
+        ({"url": URL, "signed_by": "theirs"}, "unknown_webhook", "webhook.signed_by"),
+    ],
+)
+def test_a_runs_webhook_that_can_not_be_meant_makes_no_run(
+    wanted: Any, code: str, field: str, opened: OpenDoor, contents: Contents
+) -> None:
+    door = opened("acme")
+    _put(door)
+    _put(opened("globex"), "theirs")
+    before = contents()
+
+    answer = door.post("/v1/runs", {"agent": "demo", "text": "go", "webhook": wanted})
 
     assert (answer.status, answer.code, answer.body["field"]) == (400, code, field)
     assert contents() == before

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import pytest
 
@@ -11,6 +11,7 @@ from chalicelib.core import webhook
 from chalicelib.core.egress import EgressPolicy, any_public_name
 from chalicelib.core.errors import EgressFailed, EgressFault, EgressRefused
 from chalicelib.core.events import EventType
+from chalicelib.core.run import RunWebhook
 from chalicelib.core.webhook import Webhook
 from chalicelib.ports.web import Web, WebAnswer, WebRequest
 from chalicelib.ports.webhook_queue import Sending, Taken
@@ -38,8 +39,15 @@ class Line:
         return WebAnswer(request.url, self.answer, {}, b"", False)
 
 
-def _send(web: Web, hooks: Hooks, queue: Queue, tries: int = 1, policy: EgressPolicy = POLICY) -> Sent:
-    taken = Taken(Sending(an_announcement(), "ops"), tries, "m-1", "r-1")
+def _send(
+    web: Web,
+    hooks: Hooks,
+    queue: Queue,
+    tries: int = 1,
+    policy: EgressPolicy = POLICY,
+    sending: Sending | None = None,
+) -> Sent:
+    taken = Taken(sending or Sending(an_announcement(), "ops"), tries, "m-1", "r-1")
     return send_webhook(taken, webhooks=hooks, queue=queue, web=web, policy=policy, clock=VirtualTime())
 
 
@@ -139,6 +147,36 @@ def test_news_go_to_every_webhook_of_the_account_that_wants_them_and_to_the_bus(
         ("globex", "theirs"),
     ]
     assert bus.told == told
+
+
+def test_a_runs_own_webhook_gets_its_news_besides_under_the_secret_of_the_named_one() -> None:
+    own = RunWebhook("https://mine.example.com/", "ops")
+    hooks = Hooks(a_webhook(events=frozenset({EventType.RUN_FAILED})))
+    queue, line = Queue(), Line(200)
+
+    announce([replace(an_announcement(), own=own)], webhooks=hooks, queue=queue, announcer=Announced())
+    [sending] = queue.put_in
+
+    assert _send(line, hooks, queue, sending=sending) is Sent.DELIVERED
+    assert line.asked[0].url == own.url
+    signed = webhook.headers(sending.announcement, line.asked[0].body or b"", ["whsec_c2VjcmV0"], EPOCH)
+    assert line.asked[0].headers == signed
+
+
+def test_a_runs_own_receiver_that_is_gone_disables_nobody() -> None:
+    hooks, queue = Hooks(a_webhook()), Queue()
+    sending = Sending(an_announcement(), "ops", "https://mine.example.com/")
+
+    assert _send(Line(410), hooks, queue, sending=sending) is Sent.GONE
+    assert hooks.of_account("acme") == [a_webhook()]
+    assert queue.put_off_by == []
+
+
+def test_without_the_named_webhook_nobody_can_sign() -> None:
+    line, sending = Line(200), Sending(an_announcement(), "ops", "https://mine.example.com/")
+
+    assert _send(line, Hooks(), Queue(), sending=sending) is Sent.DROPPED
+    assert line.asked == []
 
 
 def test_without_news_nothing_is_read() -> None:

@@ -34,7 +34,7 @@ class SqsWebhookQueue:
     def taken(self, record: Mapping[str, Any]) -> Taken:
         body = json.loads(record["body"])
         return Taken(
-            Sending(read_detail(body["announcement"]), body["webhook"]),
+            Sending(read_detail(body["announcement"]), body["webhook"], body["url"]),
             tries=int(record["attributes"]["ApproximateReceiveCount"]),
             message_id=record["messageId"],
             receipt=record["receiptHandle"],
@@ -58,5 +58,5 @@ class SqsWebhookQueue:
 
 
 def _entry(number: int, sending: Sending) -> SendMessageBatchRequestEntryTypeDef:
-    body = {"webhook": sending.webhook, "announcement": detail(sending.announcement)}
+    body = {"webhook": sending.webhook, "url": sending.url, "announcement": detail(sending.announcement)}
     return {"Id": str(number), "MessageBody": json.dumps(body)}

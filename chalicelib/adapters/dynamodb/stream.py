@@ -28,7 +28,7 @@ class DynamoStream:
 
 def _announced(image: Item) -> Announcement | None:
     run_id = keys.run_id_of(image[keys.PK]["S"])
-    return announcement(items.account_of(image), run_id, items.read_event(image))
+    return announcement(items.account_of(image), run_id, items.read_event(image), items.own_webhook(image))
 
 
 def _written(key: Mapping[str, Any]) -> Written:

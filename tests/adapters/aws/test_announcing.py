@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import cycle
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -28,7 +29,10 @@ def sqs(aws: None) -> SQSClient:
 def test_what_is_put_comes_out_as_it_was_however_many_there_are(sqs: SQSClient) -> None:
     url = sqs.create_queue(QueueName="webhooks")["QueueUrl"]
     queue = SqsWebhookQueue(sqs, url)
-    sendings = [Sending(an_announcement(EventType.APPROVAL_REQUESTED, seq=seq), "ops") for seq in range(23)]
+    sendings = [
+        Sending(an_announcement(EventType.APPROVAL_REQUESTED, seq=seq), "ops", url)
+        for seq, url in zip(range(23), cycle((None, "https://a.example/")))
+    ]
 
     queue.put(sendings)
 
