@@ -90,6 +90,22 @@ def deliver(event: dict[str, Any], context: Any) -> None:
     stream.deliver(event, context)
 
 
+@app.lambda_function(name="announce")
+def announce(event: dict[str, Any], context: Any) -> None:
+    """Runs ended, or ask for somebody: tell whoever wants to know."""
+    from chalicelib.handlers import announcements
+
+    announcements.announce(event, context)
+
+
+@app.lambda_function(name="send_webhook")
+def send_webhook(event: dict[str, Any], context: Any) -> dict[str, Any]:
+    """Webhooks are on their way: one try of each."""
+    from chalicelib.handlers import announcements
+
+    return announcements.send_webhook(event, context)
+
+
 @app.schedule(Rate(1, Rate.MINUTES), name="tick")
 def tick(event: CloudWatchEvent) -> None:
     """The minute's tick."""

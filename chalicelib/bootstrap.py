@@ -12,13 +12,15 @@ from functools import cache, cached_property
 from typing import TYPE_CHECKING
 
 from chalicelib.adapters.system import SystemChance, SystemClock, ThreadCrew
-from chalicelib.config import Config
+from chalicelib.config import Config, InvalidSetting
+from chalicelib.core.egress import EgressPolicy, any_public_name
 from chalicelib.core.errors import Unavailable
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
 
     from chalicelib.ports.agent_book import AgentBook
+    from chalicelib.ports.announcer import Announcer
     from chalicelib.ports.archive_store import ArchiveStore
     from chalicelib.ports.audit import Audit
     from chalicelib.ports.chance import Chance
@@ -33,6 +35,8 @@ if TYPE_CHECKING:
     from chalicelib.ports.toolbox import Toolboxes
     from chalicelib.ports.watch_store import WatchStore
     from chalicelib.ports.web import Web
+    from chalicelib.ports.webhook_queue import WebhookQueue
+    from chalicelib.ports.webhook_store import WebhookStore
     from chalicelib.ports.workflow import Workflow
 
 
@@ -134,6 +138,35 @@ class World:
         from chalicelib.adapters.net.pinned_web import PinnedWeb
 
         return PinnedWeb()
+
+    @cached_property
+    def webhooks(self) -> WebhookStore:
+        from chalicelib.adapters.dynamodb.webhook_store import DynamoWebhookStore
+
+        return DynamoWebhookStore(self._dynamodb, self.config.table, clock=self.clock, chance=self.chance)
+
+    @cached_property
+    def webhook_queue(self) -> WebhookQueue:
+        from chalicelib.adapters.aws import clients
+        from chalicelib.adapters.aws.webhook_queue import SqsWebhookQueue
+
+        if self.config.webhook_queue_url is None:
+            raise InvalidSetting("PAWL_WEBHOOK_QUEUE_URL is not set")
+        return SqsWebhookQueue(clients.client("sqs"), self.config.webhook_queue_url)
+
+    @cached_property
+    def announcer(self) -> Announcer:
+        from chalicelib.adapters.aws import clients
+        from chalicelib.adapters.aws.event_bus import EventBridgeAnnouncer
+
+        if self.config.event_bus is None:
+            raise InvalidSetting("PAWL_EVENT_BUS is not set")
+        return EventBridgeAnnouncer(clients.client("events"), self.config.event_bus)
+
+    @property
+    def webhook_egress(self) -> EgressPolicy:
+        """Where webhooks may go: to every public name, and on a laptop that says so, to itself."""
+        return EgressPolicy(any_public_name, loopback=self.config.loopback_webhooks)
 
     @cached_property
     def _dynamodb(self) -> DynamoDBClient:

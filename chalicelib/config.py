@@ -21,6 +21,7 @@ class Config:
 
     A stream of the edge, which listens on `edge_port`, ends after `stream_seconds` (0: with its run).
     A finished run is archived after `retention_hours`; a client more than `replay_cap` events behind gets a snapshot.
+    What is announced goes to `event_bus` and to webhooks; `loopback_webhooks`: those may be on this machine.
     """
 
     table: str
@@ -31,6 +32,9 @@ class Config:
     replay_cap: int = 1_000
     stream_seconds: int = 0
     edge_port: int = 8080
+    event_bus: str | None = None
+    webhook_queue_url: str | None = None
+    loopback_webhooks: bool = False
     model_url: str | None = None
     model_name: str | None = None
     model_key: str | None = None
@@ -51,6 +55,9 @@ class Config:
             replay_cap=_number(env, "REPLAY_CAP", 1_000, least=1),
             stream_seconds=_number(env, "PAWL_STREAM_SECONDS", 0, least=0),
             edge_port=_number(env, "PAWL_EDGE_PORT", 8080, least=1),
+            event_bus=env.get("PAWL_EVENT_BUS") or None,
+            webhook_queue_url=env.get("PAWL_WEBHOOK_QUEUE_URL") or None,
+            loopback_webhooks=_flag(env, "PAWL_LOOPBACK_WEBHOOKS"),
             model_url=env.get("PAWL_MODEL_URL") or None,
             model_name=env.get("PAWL_MODEL_NAME") or None,
             model_key=env.get("PAWL_MODEL_KEY") or None,
@@ -68,6 +75,13 @@ def _required(env: Mapping[str, str], name: str) -> str:
     if not env.get(name):
         raise InvalidSetting(f"{name} is not set")
     return env[name]
+
+
+def _flag(env: Mapping[str, str], name: str) -> bool:
+    text = env.get(name) or "0"
+    if text not in ("0", "1"):
+        raise InvalidSetting(f"{name} must be 0 or 1, and is {text!r}")
+    return text == "1"
 
 
 def _number(env: Mapping[str, str], name: str, default: int, *, least: int) -> int:

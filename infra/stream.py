@@ -32,7 +32,7 @@ STATE_EVENTS = event_written({"type": {"S": [{"anything-but": sorted(SPARABLE)}]
 WATCHED_DELTAS = event_written({items.WATCHED: {"BOOL": [True]}})
 
 
-def consumer(*patterns: str) -> dict[str, Any]:
+def consumer(*patterns: str, retries: int = RETRIES, oldest: int = OLDEST) -> dict[str, Any]:
     """The event of a function that is woken by the records which match any of the patterns; for SAM.
 
     One batch of a shard at a time: each run's records come in order. A batch that fails is halved and tried again.
@@ -45,8 +45,8 @@ def consumer(*patterns: str) -> dict[str, Any]:
             "BatchSize": BATCH,
             "ParallelizationFactor": 1,
             "BisectBatchOnFunctionError": True,
-            "MaximumRetryAttempts": RETRIES,
-            "MaximumRecordAgeInSeconds": OLDEST,
+            "MaximumRetryAttempts": retries,
+            "MaximumRecordAgeInSeconds": oldest,
             "FilterCriteria": {"Filters": [{"Pattern": pattern} for pattern in patterns]},
         },
     }

@@ -10,7 +10,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from infra import edge, gateway, socket_api, stream, table
+from infra import announcements, edge, gateway, socket_api, stream, table
 
 ASL = Path(__file__).with_name("agent_loop.asl.json")
 
@@ -22,6 +22,8 @@ FUNCTIONS = {
     "Abandon": "abandon",
     "Socket": "socket",
     "Deliver": "deliver",
+    "Announce": "announce",
+    "SendWebhook": "send_webhook",
     "ExecutionEnded": "execution_ended",
     "Tick": "tick",
 }
@@ -51,6 +53,7 @@ def merge_template(stage: str) -> dict[str, Any]:
             "RestAPI": {"Properties": {"Name": {"Fn::Sub": "pawl-${Stage}"}, "GatewayResponses": gateway.responses()}},
             # Chalice names this one after a function `ApiHandler`, which there is not.
             "ApiHandlerLogGroup": {"Properties": {"LogGroupName": {"Fn::Sub": "/aws/lambda/${APIHandler}"}}},
+            **announcements.resources(),
             **_functions(),
             **edge.resources(LOOP_ARN),
             **socket_api.resources(),
@@ -59,6 +62,7 @@ def merge_template(stage: str) -> dict[str, Any]:
             "Table": {"Value": {"Ref": "RunsTable"}},
             "Payloads": {"Value": {"Ref": "PayloadBucket"}},
             "StateMachineArn": {"Value": {"Ref": "AgentLoop"}},
+            **announcements.outputs(),
             **edge.outputs(),
             **socket_api.outputs(),
         },
@@ -103,6 +107,7 @@ def _environment() -> dict[str, Any]:
         "STEPS_PER_SLICE": {"Ref": "StepsPerSlice"},
         "RETENTION_HOURS": {"Ref": "RetentionHours"},
         "REPLAY_CAP": {"Ref": "ReplayCap"},
+        **announcements.environment(),
     }
 
 
@@ -117,6 +122,8 @@ def _functions() -> dict[str, Any]:
     functions["Deliver"]["Properties"]["Events"] = {"Stream": wakes}
     for sends in ("Socket", "Deliver"):
         functions[sends]["Properties"]["Environment"] = {"Variables": socket_api.ENVIRONMENT}
+    functions["Announce"]["Properties"]["Events"] = {"Stream": announcements.woken_by_the_stream()}
+    functions["SendWebhook"]["Properties"]["Events"] = {"Queue": announcements.woken_by_the_queue()}
     return functions
 
 

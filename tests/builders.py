@@ -7,11 +7,13 @@ from datetime import UTC, datetime, timedelta
 from itertools import count
 from typing import Any
 
+from chalicelib.core.announcement import STATUS_WITH, Announcement, announcement
 from chalicelib.core.api_key import ApiKey, Scope
 from chalicelib.core.change import Change
 from chalicelib.core.events import OUTSIDE, Event, EventType, Stamp
 from chalicelib.core.run import Budget, Run, Status, Trigger
 from chalicelib.core.transitions import move as move
+from chalicelib.core.webhook import Webhook
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 RUN_ID = "run_00000000000000000000000001"
@@ -49,6 +51,30 @@ def a_stamp(attempt: int = OUTSIDE, *, at: datetime = NOON) -> Stamp:
 def an_event(seq: int, type: EventType = EventType.TEXT_DELTA, *, attempt: int = 1, **data: Any) -> Event:
     stamp = a_stamp(attempt)
     return Event(seq, type, stamp.at, data, stamp.attempt, stamp.write_id)
+
+
+def an_announcement(type: EventType = EventType.RUN_DONE, *, account_id: str = "acme", seq: int = 5) -> Announcement:
+    about: dict[str, Any] = {
+        "approval_id": "ap_5",
+        "name": "mail",
+        "expires_at": "2026-01-02T12:00:00+00:00",
+        "args": {"to": "all"},
+    }
+    told = announcement(account_id, RUN_ID, an_event(seq, type, output="a secret", **about))
+    assert told is not None
+    return told
+
+
+def a_webhook(**fields: Any) -> Webhook:
+    hook = Webhook(
+        account_id="acme",
+        name="ops",
+        url="https://hooks.example.com/pawl",
+        events=frozenset(STATUS_WITH),
+        secret="whsec_c2VjcmV0",
+        created_at=NOON,
+    )
+    return replace(hook, **fields)
 
 
 def accepted() -> Event:

@@ -20,6 +20,9 @@ def test_every_setting_is_read() -> None:
         "PAWL_EDGE_PORT": "9000",
         "RETENTION_HOURS": "48",
         "REPLAY_CAP": "500",
+        "PAWL_EVENT_BUS": "pawl-dev",
+        "PAWL_WEBHOOK_QUEUE_URL": "https://sqs.example/webhooks",
+        "PAWL_LOOPBACK_WEBHOOKS": "1",
         "PAWL_MODEL_URL": "https://models.example/v1",
         "PAWL_MODEL_NAME": "small",
         "PAWL_MODEL_KEY": "secret",
@@ -38,6 +41,9 @@ def test_every_setting_is_read() -> None:
         edge_port=9000,
         retention_hours=48,
         replay_cap=500,
+        event_bus="pawl-dev",
+        webhook_queue_url="https://sqs.example/webhooks",
+        loopback_webhooks=True,
         model_url="https://models.example/v1",
         model_name="small",
         model_key="secret",
@@ -63,6 +69,7 @@ def test_what_must_be_set_is_missed_by_name(name: str) -> None:
 @pytest.mark.parametrize(
     ("name", "value"),
     [
+        ("PAWL_LOOPBACK_WEBHOOKS", "yes"),
         ("STEPS_PER_SLICE", "-1"),
         ("STEPS_PER_SLICE", "many"),
         ("STEPS_PER_SLICE", "1.5"),

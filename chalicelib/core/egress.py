@@ -213,7 +213,7 @@ class EgressPolicy:
 
     def admit(self, target: Target) -> None:
         """Raises `EgressRefused` if the target may not be asked, whatever its name resolves to."""
-        if self._is_loopback(target):
+        if self.at_home(target):
             return
         if is_address(target.host) or "." not in target.host:
             raise EgressRefused("host_not_allowed", "only public names are reached, no addresses")
@@ -222,11 +222,12 @@ class EgressPolicy:
 
     def admit_addresses(self, target: Target, addresses: Sequence[str]) -> None:
         """Raises `EgressRefused` unless every address to which the target's name resolves may be dialled."""
-        allowed = _is_loopback_address if self._is_loopback(target) else is_public
+        allowed = _is_loopback_address if self.at_home(target) else is_public
         if not addresses or not all(map(allowed, addresses)):
             raise EgressRefused("address_not_allowed", f"{target.host} does not resolve to public addresses only")
 
-    def _is_loopback(self, target: Target) -> bool:
+    def at_home(self, target: Target) -> bool:
+        """Whether the target is one's own machine, and may be."""
         return self.loopback and target.host in LOOPBACK_HOSTS
 
 

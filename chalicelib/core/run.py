@@ -49,6 +49,14 @@ class Budget:
     seconds: int
 
 
+@dataclass(frozen=True, slots=True)
+class RunWebhook:
+    """Where one run's announcements go besides, signed by the secret of the account's webhook of that name."""
+
+    url: str
+    signed_by: str
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
     """One task being done by one agent. Times are UTC.
@@ -68,6 +76,7 @@ class Run:
     budget: Budget
     created_at: datetime
     metadata: Mapping[str, str] = field(default_factory=dict)
+    webhook: RunWebhook | None = None
     agent_version: int = 1
     attempt: int = 0
     start: int = 0

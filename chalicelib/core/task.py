@@ -10,7 +10,7 @@ from typing import Any
 
 from chalicelib.core.agent import Agent
 from chalicelib.core.errors import InvalidInput
-from chalicelib.core.run import Budget
+from chalicelib.core.run import Budget, RunWebhook
 
 MAX_TEXT_BYTES = 16 * 1024
 MAX_REASON_CHARACTERS = 500
@@ -33,6 +33,7 @@ class Task:
     steps: int | None = None
     seconds: int | None = None
     permissions: Sequence[Any] = ()
+    webhook: RunWebhook | None = None
 
     def __post_init__(self) -> None:
         _check_text(self.text)

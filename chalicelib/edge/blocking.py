@@ -14,6 +14,7 @@ from chalicelib.core.api_key import ApiKey
 from chalicelib.core.cursor import Answer
 from chalicelib.core.task import Task
 from chalicelib.core.ticket import Ticket
+from chalicelib.usecases.check_webhook import check_webhook
 from chalicelib.usecases.identify import identify
 from chalicelib.usecases.read_events import read_events
 from chalicelib.usecases.submit import Submitted, submit
@@ -60,9 +61,13 @@ class Blocking:
 
     async def submit(self, task: Task, account_id: str, idempotency_key: str | None) -> Submitted:
         world = self._world()
+
+        def checked() -> Task:
+            return check_webhook(task, account_id=account_id, webhooks=world.webhooks, policy=world.webhook_egress)
+
         return await self._beside(
             lambda: submit(
-                task,
+                checked(),
                 account_id=account_id,
                 idempotency_key=idempotency_key,
                 runs=world.runs,

@@ -21,6 +21,7 @@ from chalicelib.handlers import (
     http_payloads,
     http_runs,
     http_tickets,
+    http_webhooks,
 )
 
 
@@ -48,6 +49,11 @@ ROUTES = (
     Route("POST", "/v1/keys", Scope.ADMIN, http_keys.post_key),
     Route("GET", "/v1/keys", Scope.ADMIN, http_keys.get_keys),
     Route("DELETE", "/v1/keys/{key_id}", Scope.ADMIN, http_keys.delete_key),
+    Route("GET", "/v1/webhooks", Scope.ADMIN, http_webhooks.get_webhooks),
+    Route("PUT", "/v1/webhooks/{name}", Scope.ADMIN, http_webhooks.put_webhook),
+    Route("GET", "/v1/webhooks/{name}", Scope.ADMIN, http_webhooks.get_webhook),
+    Route("DELETE", "/v1/webhooks/{name}", Scope.ADMIN, http_webhooks.delete_webhook),
+    Route("POST", "/v1/webhooks/{name}/secret", Scope.ADMIN, http_webhooks.post_secret),
     Route("GET", "/v1/admin/doctor", Scope.ADMIN, http_doctor.get_doctor),
     Route("POST", "/v1/admin/doctor/repair", Scope.ADMIN, http_doctor.post_repair),
     Route("GET", "/healthz", None, http_health.get_health),

@@ -10,6 +10,7 @@ from typing import Any, NoReturn, Protocol
 from chalicelib.core import ids
 from chalicelib.core.cursor import START
 from chalicelib.core.errors import InvalidInput
+from chalicelib.core.run import RunWebhook
 from chalicelib.core.task import Task
 
 
@@ -132,10 +133,12 @@ def accepts(header: str, media_type: str) -> bool:
 
 def task(request: Request) -> Task:
     """The task that was sent."""
-    asked = body(
-        request, required={"agent": str, "text": str}, optional={"metadata": dict, "budget": dict, "permissions": list}
-    )
+    optional = {"metadata": dict, "budget": dict, "permissions": list, "webhook": dict}
+    asked = body(request, required={"agent": str, "text": str}, optional=optional)
     budget: dict[str, Any] = fields(asked.pop("budget", {}), "budget.", {}, {"steps": int, "seconds": int})
+    if "webhook" in asked:
+        named = fields(asked["webhook"], "webhook.", {"url": str, "signed_by": str}, {})
+        asked["webhook"] = RunWebhook(**named)
     return Task(**asked, **budget)
 
 

@@ -10,6 +10,7 @@ from chalicelib.core.run import Status
 from chalicelib.handlers import http_input, http_shapes
 from chalicelib.handlers.authorizer import Caller
 from chalicelib.usecases.cancel import cancel
+from chalicelib.usecases.check_webhook import check_webhook
 from chalicelib.usecases.list_runs import list_runs
 from chalicelib.usecases.read_run import read_run
 from chalicelib.usecases.submit import submit
@@ -19,8 +20,14 @@ DEFAULT_LIMIT, MAX_LIMIT = 20, 100
 
 def post_run(request: Request, caller: Caller) -> Response:
     world = bootstrap.world()
-    submitted = submit(
+    asked = check_webhook(
         http_input.task(request),
+        account_id=caller.account_id,
+        webhooks=world.webhooks,
+        policy=world.webhook_egress,
+    )
+    submitted = submit(
+        asked,
         account_id=caller.account_id,
         idempotency_key=http_input.idempotency_key(request),
         runs=world.runs,

@@ -12,6 +12,7 @@ from chalicelib.core.api_key import ApiKey
 from chalicelib.core.cursor import Answer
 from chalicelib.core.events import Event, EventType
 from chalicelib.core.run import Run
+from chalicelib.core.webhook import Webhook
 
 
 def accepted(run: Run) -> dict[str, Any]:
@@ -85,6 +86,18 @@ def key(one: ApiKey) -> dict[str, Any]:
         "scopes": sorted(one.scopes),
         "created_at": at(one.created_at),
         "revoked_at": at(one.revoked_at),
+    }
+
+
+def webhook(one: Webhook) -> dict[str, Any]:
+    """Never a secret: who just made one is told it besides."""
+    return {
+        "name": one.name,
+        "url": one.url,
+        "events": sorted(one.events),
+        "created_at": at(one.created_at),
+        "disabled_at": at(one.disabled_at),
+        "old_secret_until": at(one.old_secret_until),
     }
 
 

@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from chalicelib.core.announcement import Announcement
+
 
 @dataclass(frozen=True, slots=True)
 class Written:
@@ -18,3 +20,6 @@ class Written:
 class Stream(Protocol):
     def written(self, records: Sequence[Mapping[str, Any]]) -> Sequence[Written]:
         """What the records of one invocation tell of, in their order."""
+
+    def announced(self, records: Sequence[Mapping[str, Any]]) -> Sequence[Announcement]:
+        """What of it is to be told to whoever has not asked, in their order."""

@@ -88,6 +88,7 @@ def _run(asked: Task, agent: Agent, account_id: str, now: datetime, chance: Chan
         budget=task.budget(asked, agent),
         created_at=now,
         metadata=asked.metadata,
+        webhook=asked.webhook,
         start=1,
         due_at=now + lease.UNHELD_GRACE,
     )

@@ -27,6 +27,7 @@ from infra.local.journal import Journal
 from infra.local.lambdas import Lambdas
 from infra.local.mail import Mail
 from infra.local.processes import Processes
+from infra.local.queues import Queues
 from infra.local.refusals import Refusals
 from infra.local.sockets import SocketGateway
 from infra.local.stack import REGION, Stack
@@ -132,14 +133,20 @@ class LocalCloud:
         self.lambdas = Lambdas(made.functions, self._runtime(opened), Threads(options.resolve), self.clock)
         streams = Streams(consumers(self.client("lambda")), self.lambdas.invoke)
         opened.enter_context(lambdas.in_force(self.lambdas, Mail(self.lambdas.invoke).send, streams.send))
+        self._queues = Queues(self.clock, self._invoke_arn)
+        opened.enter_context(self._queues.in_force())
         self._bus = bus = Bus(events.rules(self.client("events")), self.lambdas, data, self.clock)
         opened.enter_context(stepfunctions.in_force(self.clock, bus))
         opened.callback(self._fall_silent, data)
+        self._queues.begin()
         self._open_gateway(opened, made, listener)
         bus.abort(ran_before)
         if options.ticking:
             opened.callback(bus.stop)
             bus.tick(serial, made.expiry)
+
+    def _invoke_arn(self, arn: str, event: Any) -> Outcome:
+        return self.lambdas.invoke(self.lambdas.of_name(arn), event)
 
     def _runtime(self, opened: ExitStack) -> Runtime:
         options = self._options
@@ -156,8 +163,10 @@ class LocalCloud:
 
     def _fall_silent(self, data: Data) -> None:
         self.lambdas.close()
+        self._queues.close()
         if self.lambdas.drain(PATIENCE):
             self._bus.finish()
+            self._queues.finish()
         # Executions that still run are for the next start to find, so the journal closes before they are stopped. From
         # then on a Lambda that still runs cannot write: nothing of its log is lost that an effect has followed.
         data.close()

@@ -31,6 +31,9 @@ SECRETS = ("PAWL_MODEL_KEY", "PAWL_TICKET_SECRET")
 """Variables that go straight to the functions: in AWS they would come from the parameter store. What tickets are signed
 with is new at each start, unless it is given."""
 
+LAPTOP_ONLY = ("PAWL_LOOPBACK_WEBHOOKS",)
+"""Variables that no deployment knows."""
+
 
 def options(settings: Mapping[str, str], time: FastTime | None = None, **more: Any) -> Options:
     """Options for the package as it is now, built if need be. `settings` is the shell's environment."""
@@ -44,7 +47,7 @@ def options(settings: Mapping[str, str], time: FastTime | None = None, **more: A
         parameters={"Stage": STAGE, **given},
         environment={
             "PAWL_TICKET_SECRET": os.urandom(32).hex(),
-            **{name: settings[name] for name in SECRETS if settings.get(name)},
+            **{name: settings[name] for name in (*SECRETS, *LAPTOP_ONLY) if settings.get(name)},
             **({speed.VARIABLE: str(time)} if time else {}),
         },
         around=_world,

@@ -50,11 +50,12 @@ class Book:
 class Town:
     """A local cloud and a client of it who has every right."""
 
-    def __init__(self, cloud: LocalCloud) -> None:
+    def __init__(self, cloud: LocalCloud, account_id: str = "acme") -> None:
         self.cloud = cloud
+        self.account_id = account_id
         world = bootstrap.world()
         _, self.key = make_key(
-            account_id="acme",
+            account_id=account_id,
             name="test",
             scopes=frozenset(Scope),
             keys=world.keys,

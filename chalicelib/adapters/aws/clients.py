@@ -10,7 +10,9 @@ from botocore.config import Config
 if TYPE_CHECKING:
     from mypy_boto3_apigatewaymanagementapi import ApiGatewayManagementApiClient
     from mypy_boto3_dynamodb import DynamoDBClient
+    from mypy_boto3_events import EventBridgeClient
     from mypy_boto3_s3 import S3Client
+    from mypy_boto3_sqs import SQSClient
     from mypy_boto3_ssm import SSMClient
     from mypy_boto3_stepfunctions import SFNClient
 
@@ -26,7 +28,11 @@ CONNECTIONS = 50
 @overload
 def client(service: Literal["dynamodb"]) -> DynamoDBClient: ...
 @overload
+def client(service: Literal["events"]) -> EventBridgeClient: ...
+@overload
 def client(service: Literal["s3"]) -> S3Client: ...
+@overload
+def client(service: Literal["sqs"]) -> SQSClient: ...
 @overload
 def client(service: Literal["ssm"]) -> SSMClient: ...
 @overload
@@ -34,7 +40,8 @@ def client(service: Literal["stepfunctions"]) -> SFNClient: ...
 @overload
 def client(service: Literal["apigatewaymanagementapi"], endpoint: str | None) -> ApiGatewayManagementApiClient: ...
 def client(
-    service: Literal["apigatewaymanagementapi", "dynamodb", "s3", "ssm", "stepfunctions"], endpoint: str | None = None
+    service: Literal["apigatewaymanagementapi", "dynamodb", "events", "s3", "sqs", "ssm", "stepfunctions"],
+    endpoint: str | None = None,
 ) -> Any:
     """A client of the region and, unless another is given, of the endpoint that the environment names."""
     return boto3.client(service, endpoint_url=endpoint, config=_config(tries=1 if service in TRIED_ONCE else 3))

@@ -30,6 +30,7 @@ class Expression:
 
 
 NOTHING_STANDS_THERE = Expression(f"attribute_not_exists(#{keys.PK})")
+SOMETHING_STANDS_THERE = Expression(f"attribute_exists(#{keys.PK})")
 
 
 def nobody_moved_it(before: Run, guards: tuple[str, ...]) -> Expression:
@@ -80,6 +81,16 @@ def its_cursor_is(sent: int) -> Expression:
 IT_HAS_ENDED_AND_IS_NOT_ARCHIVED = Expression("attribute_exists(#ended_at) AND attribute_not_exists(#archived_at)")
 
 IT_IS_NOT_REVOKED = Expression(f"attribute_exists(#{keys.PK}) AND attribute_not_exists(#revoked_at)")
+
+
+def it_signs_with(secret: str) -> Expression:
+    """There is such a webhook, and that is its secret."""
+    return Expression("#secret = :signs_with", {":signs_with": items.text(secret)})
+
+
+def it_goes_to(url: str) -> Expression:
+    """There is such a webhook, that is its URL, and nobody has disabled it."""
+    return Expression("#url = :goes_to AND attribute_not_exists(#disabled_at)", {":goes_to": items.text(url)})
 
 
 def setting(attributes: Mapping[str, Attribute | None]) -> Expression:

@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Any
 
 from chalicelib.adapters.dynamodb import keys
 from chalicelib.core import watching
+from chalicelib.core.announcement import STATUS_WITH
 from chalicelib.core.api_key import ApiKey, Scope
 from chalicelib.core.events import SCHEMA_VERSION, SPARABLE, Event, EventType
-from chalicelib.core.run import Budget, Run, Status
+from chalicelib.core.run import Budget, Run, RunWebhook, Status
 from chalicelib.ports.run_store import Claim
 
 if TYPE_CHECKING:
@@ -71,6 +72,10 @@ _BUDGET = _Form(
     lambda budget: {"M": {"steps": number(budget.steps), "seconds": number(budget.seconds)}},
     lambda attribute: Budget(**{name: int(value["N"]) for name, value in attribute["M"].items()}),
 )
+_WEBHOOK = _Form(
+    lambda webhook: {"M": {"url": text(webhook.url), "signed_by": text(webhook.signed_by)}},
+    lambda attribute: RunWebhook(**{name: value["S"] for name, value in attribute["M"].items()}),
+)
 
 _RUN: Mapping[str, _Form] = {
     "run_id": _TEXT,
@@ -81,6 +86,7 @@ _RUN: Mapping[str, _Form] = {
     "budget": _BUDGET,
     "created_at": _MOMENT,
     "metadata": _TAGS,
+    "webhook": _WEBHOOK,
     "attempt": _NUMBER,
     "start": _NUMBER,
     "lease_until": _MOMENT,
@@ -172,6 +178,16 @@ WATCHED = "watched"
 Everything else passes that filter by its type."""
 
 
+OWN_WEBHOOK = "webhook"
+"""Stands on what is announced, so that whoever announces it need not read the run."""
+
+
+def own_webhook(item: Item) -> RunWebhook | None:
+    """Where the run of an announced event wants it told besides."""
+    found: RunWebhook | None = _WEBHOOK.read(item[OWN_WEBHOOK]) if OWN_WEBHOOK in item else None
+    return found
+
+
 def event_item(run: Run, event: Event, data: str, moved: Sequence[str] = ()) -> Item:
     """`data` is the event's data as text, in which the fields `moved` are references to payloads."""
     item = key(keys.event(run.run_id, event.seq)) | {
@@ -185,6 +201,8 @@ def event_item(run: Run, event: Event, data: str, moved: Sequence[str] = ()) -> 
     }
     if event.type in SPARABLE and watching.watched(run, event.at):
         item[WATCHED] = {"BOOL": True}
+    if event.type in STATUS_WITH and run.webhook is not None:
+        item[OWN_WEBHOOK] = _WEBHOOK.keep(run.webhook)
     return item | {"moved": {"L": [text(name) for name in moved]}} if moved else item
 
 

@@ -9,6 +9,7 @@ an API key           KEY#<digest>            KEY
 an open socket       SOCKET#<connection_id>  SOCKET         (expires by TTL, as all that follows)
 a run on it          SOCKET#<connection_id>  WATCH#<run_id>
 the same, by run     WATCH#<run_id>          SOCKET#<connection_id>
+a webhook            WEBHOOKS#<account>      WEBHOOK#<name>
 
 index       hash                    range                    holds
 by_account  account_pk ACCOUNT#<id> account_sk RUN#<run_id>  runs; run ids sort by time
@@ -100,6 +101,21 @@ def watch(run_id: str, connection_id: str) -> dict[str, str]:
 
 def watchers(run_id: str) -> str:
     return f"WATCH#{run_id}"
+
+
+WEBHOOK_SK = "WEBHOOK#"
+
+
+def webhook(account_id: str, name: str) -> dict[str, str]:
+    return {PK: webhooks(account_id), SK: f"{WEBHOOK_SK}{name}"}
+
+
+def webhooks(account_id: str) -> str:
+    return f"WEBHOOKS#{account_id}"
+
+
+def webhook_name_of(sk: str) -> str:
+    return sk.removeprefix(WEBHOOK_SK)
 
 
 def digest_of(api_key_pk: str) -> str:

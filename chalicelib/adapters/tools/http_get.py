@@ -16,8 +16,8 @@ from chalicelib.ports.clock import Clock
 from chalicelib.ports.web import Web, WebAnswer, WebRequest
 
 SECONDS = 20.0
-MAX_TEXT = 200_000
-"""Characters of a page that become part of the run. What a model is shown of them is less, and the runtime's matter."""
+MAX_TEXT = 50_000
+"""Characters of a page that become part of the run: enough for an article, and not the end of a model's budget."""
 
 METHODS = ("GET", "HEAD")
 HEADERS = {"User-Agent": "Pawl", "Accept": "text/*, application/json, application/xml;q=0.9, */*;q=0.1"}

@@ -9,7 +9,7 @@ import pytest
 
 from chalicelib.adapters.dynamodb import items, keys
 from chalicelib.core.events import SCHEMA_VERSION, Event, EventType
-from chalicelib.core.run import Run, Status
+from chalicelib.core.run import Run, RunWebhook, Status
 from tests.builders import NOON, a_key, a_run, an_event
 
 
@@ -18,6 +18,7 @@ def a_full_run() -> Run:
     return a_run(
         status=Status.WAITING,
         metadata={"team": "research", "": "ü"},
+        webhook=RunWebhook("https://mine.example.com/", "ops"),
         attempt=3,
         start=2,
         lease_until=later,

@@ -103,7 +103,7 @@ def test_a_long_page_is_cut_and_the_model_is_told() -> None:
         lines = _call(site).content.split("\n")
 
     assert len(lines[2]) == MAX_TEXT
-    assert lines[-1] == "This is only its beginning: 200000 characters; there is more."
+    assert lines[-1] == "This is only its beginning: 50000 characters; there is more."
 
 
 def test_a_page_that_fits_is_not_said_to_be_cut() -> None:

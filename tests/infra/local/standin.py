@@ -20,6 +20,12 @@ faults: list[Exception] = []
 going_on = threading.Event()
 """What `hold` waits for."""
 
+unsettled: list[str] = []
+"""Bodies of messages that `settle` names as failed."""
+
+holding = threading.Event()
+"""While it is set, `settle` waits for `going_on`."""
+
 polling = threading.Semaphore(0)
 """Released by every request that waits."""
 
@@ -28,6 +34,8 @@ def forget() -> None:
     """Begin anew."""
     going_on.clear()
     faults.clear()
+    unsettled.clear()
+    holding.clear()
     while not heard.empty():
         heard.get()
 
@@ -68,6 +76,17 @@ def socket(event: Any, context: Any) -> dict[str, int]:
         client.post_to_connection(ConnectionId=event["requestContext"]["connectionId"], Data=event["body"].encode())
     bad = (event.get("queryStringParameters") or {}).get("ticket") == "bad"
     return {"statusCode": 401 if bad else 200}
+
+
+def settle(event: Any, context: Any) -> dict[str, Any]:
+    """For messages of a queue: those whose body is among `unsettled` fail, once each."""
+    if holding.is_set():
+        going_on.wait()
+    tell(event, context)
+    failed = [each for each in event["Records"] if each["body"] in unsettled]
+    for each in failed:
+        unsettled.remove(each["body"])
+    return {"batchItemFailures": [{"itemIdentifier": each["messageId"]} for each in failed]}
 
 
 def show(event: Any, context: Any) -> dict[str, Any]:
@@ -159,7 +178,7 @@ LOOP = {
 }
 
 
-def _function(handler: str, seconds: int = 60) -> dict[str, Any]:
+def function(handler: str, seconds: int = 60) -> dict[str, Any]:
     return {
         "Type": "AWS::Lambda::Function",
         "Properties": {
@@ -220,14 +239,14 @@ def template(**more: Any) -> dict[str, Any]:
             },
             "Bucket": {"Type": "AWS::S3::Bucket"},
             "Role": {"Type": "AWS::IAM::Role", "Properties": {"AssumeRolePolicyDocument": _ASSUMED}},
-            "Work": _function("work", 300),
-            "Ask": _function("ask"),
-            "Tell": _function("tell"),
-            "Show": _function("show"),
-            "Count": _function("count"),
-            "Speak": _function("speak"),
-            "Api": _function("app"),
-            "ApiAuth": _function("api_auth"),
+            "Work": function("work", 300),
+            "Ask": function("ask"),
+            "Tell": function("tell"),
+            "Show": function("show"),
+            "Count": function("count"),
+            "Speak": function("speak"),
+            "Api": function("app"),
+            "ApiAuth": function("api_auth"),
             "Loop": {
                 "Type": "AWS::StepFunctions::StateMachine",
                 "Properties": {
