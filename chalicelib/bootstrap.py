@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from chalicelib.adapters.system import SystemChance, SystemClock, ThreadCrew
@@ -19,6 +20,8 @@ from chalicelib.core.errors import Unavailable
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
 
+    from chalicelib.adapters.tools.toolbox import FunctionToolbox
+    from chalicelib.core.tools import ToolSpec
     from chalicelib.ports.agent_book import AgentBook
     from chalicelib.ports.announcer import Announcer
     from chalicelib.ports.archive_store import ArchiveStore
@@ -27,9 +30,13 @@ if TYPE_CHECKING:
     from chalicelib.ports.clock import Clock
     from chalicelib.ports.crew import Crew
     from chalicelib.ports.key_store import KeyStore
+    from chalicelib.ports.mailer import Mailer
     from chalicelib.ports.model import Model
+    from chalicelib.ports.note_store import NoteStore
     from chalicelib.ports.payload_store import PayloadStore
+    from chalicelib.ports.policy_book import PolicyBook
     from chalicelib.ports.run_store import RunStore
+    from chalicelib.ports.secrets import Secrets
     from chalicelib.ports.sockets import Sockets
     from chalicelib.ports.stream import Stream
     from chalicelib.ports.toolbox import Toolboxes
@@ -99,6 +106,12 @@ class World:
         return ApiGatewaySockets(clients.client("apigatewaymanagementapi", self.config.socket_endpoint))
 
     @cached_property
+    def policies(self) -> PolicyBook:
+        from chalicelib.adapters.dynamodb.policy_book import DynamoPolicyBook
+
+        return DynamoPolicyBook(self._dynamodb, self.config.table, clock=self.clock, chance=self.chance)
+
+    @cached_property
     def workflow(self) -> Workflow:
         from chalicelib.adapters.aws import clients
         from chalicelib.adapters.aws.step_functions import StepFunctionsWorkflow
@@ -126,12 +139,69 @@ class World:
 
     @cached_property
     def toolboxes(self) -> Toolboxes:
-        from chalicelib.adapters.tools import http_get
-        from chalicelib.adapters.tools.current_time import current_time
-        from chalicelib.adapters.tools.toolbox import FunctionToolbox, Shared
+        from chalicelib.adapters.dynamodb.payloads import keep_text
+        from chalicelib.adapters.tools.guarded import Guards
+        from chalicelib.adapters.tools.toolbox import Shared
 
-        tools = [current_time(self.clock), http_get.http_get(self.web, self.clock, self.chance)]
-        return Shared(FunctionToolbox(tools, {http_get.SPEC.name: http_get.look}))
+        return Guards(Shared(self._built_in), self.secrets, partial(keep_text, payloads=self._payloads))
+
+    @property
+    def _built_in(self) -> FunctionToolbox:
+        from chalicelib.adapters.tools import http_get, notes, send_email, wait_until
+        from chalicelib.adapters.tools.current_time import current_time
+        from chalicelib.adapters.tools.toolbox import FunctionToolbox
+
+        tools = [
+            current_time(self.clock),
+            http_get.http_get(self.web, self.clock, self.chance),
+            notes.notes(self.notes, self.clock),
+            wait_until.wait_until(),
+            *([send_email.send_email(mailer, self.clock)] if (mailer := self._mailer) else []),
+        ]
+        looks = {
+            http_get.SPEC.name: http_get.look,
+            notes.SPEC.name: notes.look,
+            wait_until.SPEC.name: wait_until.look(self.clock),
+            send_email.SPEC.name: send_email.look,
+        }
+        return FunctionToolbox(tools, looks)
+
+    @property
+    def built_in_specs(self) -> tuple[ToolSpec, ...]:
+        """What rules may be about before an agent is known: every built-in tool, configured here or not."""
+        from chalicelib.adapters.tools import current_time, http_get, notes, send_email, wait_until
+
+        return tuple(tool.SPEC for tool in (current_time, http_get, notes, send_email, wait_until))
+
+    @cached_property
+    def notes(self) -> NoteStore:
+        from chalicelib.adapters.dynamodb.note_store import DynamoNoteStore
+
+        return DynamoNoteStore(self._dynamodb, self.config.table, clock=self.clock, chance=self.chance)
+
+    @property
+    def _mailer(self) -> Mailer | None:
+        if self.config.email_from is None:
+            return None
+        if self.config.outbox is not None:
+            from chalicelib.adapters.outbox import Outbox
+
+            return Outbox(Path(self.config.outbox), self.config.email_from, self.clock)
+        from chalicelib.adapters.aws import clients
+        from chalicelib.adapters.aws.ses_mailer import SesMailer
+
+        return SesMailer(lambda: clients.client("sesv2"), self.config.email_from)
+
+    @cached_property
+    def secrets(self) -> Secrets:
+        return _LateSecrets(self._ssm_secrets)
+
+    def _ssm_secrets(self) -> Secrets:
+        from chalicelib.adapters.aws import clients
+        from chalicelib.adapters.aws.retry import Retry
+        from chalicelib.adapters.aws.secrets import ParameterSecrets
+
+        return ParameterSecrets(clients.client("ssm"), self.config.secrets_prefix, Retry(self.clock, self.chance))
 
     @cached_property
     def web(self) -> Web:
@@ -225,6 +295,16 @@ class _LatePayloads:
 
     def delete_under(self, prefix: str) -> None:
         self._store().delete_under(prefix)
+
+
+class _LateSecrets:
+    """The same for secrets: every worker has tools, and hardly one of them needs any."""
+
+    def __init__(self, make: Callable[[], Secrets]) -> None:
+        self._secrets = cache(make)
+
+    def get(self, account_id: str, name: str) -> str | None:
+        return self._secrets().get(account_id, name)
 
 
 @cache

@@ -20,6 +20,8 @@ class Config:
     key, and what tickets are signed with. Sockets are reached at `socket_endpoint`; None: where the SDK finds it.
 
     A stream of the edge, which listens on `edge_port`, ends after `stream_seconds` (0: with its run).
+    Mail goes out from `email_from`, through SES or into the folder `outbox` where there is one; without a sender there
+    is no tool for it. The secrets of accounts' tools are SSM parameters under `secrets_prefix`.
     A finished run is archived after `retention_hours`; a client more than `replay_cap` events behind gets a snapshot.
     What is announced goes to `event_bus` and to webhooks; `loopback_webhooks`: those may be on this machine.
     """
@@ -35,6 +37,9 @@ class Config:
     event_bus: str | None = None
     webhook_queue_url: str | None = None
     loopback_webhooks: bool = False
+    secrets_prefix: str = "/pawl/secrets"
+    email_from: str | None = None
+    outbox: str | None = None
     model_url: str | None = None
     model_name: str | None = None
     model_key: str | None = None
@@ -58,6 +63,9 @@ class Config:
             event_bus=env.get("PAWL_EVENT_BUS") or None,
             webhook_queue_url=env.get("PAWL_WEBHOOK_QUEUE_URL") or None,
             loopback_webhooks=_flag(env, "PAWL_LOOPBACK_WEBHOOKS"),
+            secrets_prefix=env.get("PAWL_SECRETS_PREFIX") or "/pawl/secrets",
+            email_from=env.get("PAWL_EMAIL_FROM") or None,
+            outbox=env.get("PAWL_OUTBOX") or None,
             model_url=env.get("PAWL_MODEL_URL") or None,
             model_name=env.get("PAWL_MODEL_NAME") or None,
             model_key=env.get("PAWL_MODEL_KEY") or None,
@@ -68,6 +76,8 @@ class Config:
         )
         _check_model(config)
         _check_ticket_secret(config)
+        if config.outbox is not None and config.email_from is None:
+            raise InvalidSetting("PAWL_EMAIL_FROM is not set, and PAWL_OUTBOX is")
         return config
 
 

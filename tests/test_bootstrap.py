@@ -5,12 +5,16 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Iterator
+from pathlib import Path
 
 import boto3
 import pytest
 
 from chalicelib import bootstrap
+from chalicelib.adapters.aws.ses_mailer import SesMailer
 from chalicelib.adapters.models.openai import OpenAIModel
+from chalicelib.adapters.outbox import Outbox
+from chalicelib.adapters.tools.guarded import Guarded
 from chalicelib.bootstrap import World
 from chalicelib.config import Config
 from chalicelib.core.change import record
@@ -119,3 +123,39 @@ def test_watches_are_kept_in_the_table_that_the_environment_names(world: World) 
     world.watches.subscribe(watch)
 
     assert world.watches.of_run(RUN_ID) == [watch]
+
+
+def test_a_tools_secrets_are_the_parameters_under_the_prefix_of_the_environment(world: World) -> None:
+    client = boto3.client("ssm")
+    client.put_parameter(Name="/pawl/secrets/acme/token", Value="one two", Type="SecureString")
+
+    assert world.secrets.get("acme", "token") == "one two"
+    assert world.secrets.get("evil", "token") is None
+
+
+def test_tools_are_guarded_and_what_is_long_is_kept_in_the_bucket(world: World) -> None:
+    box = world.toolboxes.of("acme", world.agents.all("acme")[0])
+
+    assert isinstance(box, Guarded)
+    assert box.spec("current_time") is not None
+    digest = world.toolboxes._keep(RUN_ID, "call", "long")  # type: ignore[attr-defined]
+    assert world.runs.payload(RUN_ID, digest) == b'"long"'
+
+
+def built_in(world: World) -> set[str]:
+    box = world.toolboxes.of("acme", world.agents.all("acme")[0])
+    names = ("current_time", "http_get", "notes", "wait_until", "send_email")
+    return {name for name in names if box.spec(name) is not None}
+
+
+def test_mail_is_among_the_tools_only_where_it_has_a_sender(
+    world: World, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    assert built_in(world) == {"current_time", "http_get", "notes", "wait_until"}
+
+    monkeypatch.setenv("PAWL_EMAIL_FROM", "pawl@acme.example")
+    assert "send_email" in built_in(World(Config.from_env(os.environ)))
+    assert isinstance(World(Config.from_env(os.environ))._mailer, SesMailer)
+
+    monkeypatch.setenv("PAWL_OUTBOX", str(tmp_path))
+    assert isinstance(World(Config.from_env(os.environ))._mailer, Outbox)

@@ -23,6 +23,9 @@ def test_every_setting_is_read() -> None:
         "PAWL_EVENT_BUS": "pawl-dev",
         "PAWL_WEBHOOK_QUEUE_URL": "https://sqs.example/webhooks",
         "PAWL_LOOPBACK_WEBHOOKS": "1",
+        "PAWL_EMAIL_FROM": "pawl@acme.example",
+        "PAWL_OUTBOX": "/tmp/outbox",
+        "PAWL_SECRETS_PREFIX": "/pawl/prod/secrets",
         "PAWL_MODEL_URL": "https://models.example/v1",
         "PAWL_MODEL_NAME": "small",
         "PAWL_MODEL_KEY": "secret",
@@ -44,6 +47,9 @@ def test_every_setting_is_read() -> None:
         event_bus="pawl-dev",
         webhook_queue_url="https://sqs.example/webhooks",
         loopback_webhooks=True,
+        email_from="pawl@acme.example",
+        outbox="/tmp/outbox",
+        secrets_prefix="/pawl/prod/secrets",
         model_url="https://models.example/v1",
         model_name="small",
         model_key="secret",
@@ -94,3 +100,8 @@ def test_a_provider_without_a_model_is_refused() -> None:
 def test_a_secret_that_could_be_guessed_signs_no_tickets() -> None:
     with pytest.raises(InvalidSetting, match="PAWL_TICKET_SECRET must have 32 characters"):
         Config.from_env(LEAST | {"PAWL_TICKET_SECRET": "t" * 31})
+
+
+def test_mail_in_an_outbox_has_a_sender_too() -> None:
+    with pytest.raises(InvalidSetting, match="PAWL_EMAIL_FROM"):
+        Config.from_env(LEAST | {"PAWL_OUTBOX": "/tmp/outbox"})

@@ -11,6 +11,8 @@ from chalicelib.core.agent import Agent
 from chalicelib.core.api_key import ApiKey
 from chalicelib.core.cursor import Answer
 from chalicelib.core.events import Event, EventType
+from chalicelib.core.permissions import to_data
+from chalicelib.core.policy import Policy
 from chalicelib.core.run import Run
 from chalicelib.core.webhook import Webhook
 
@@ -98,6 +100,15 @@ def webhook(one: Webhook) -> dict[str, Any]:
         "created_at": at(one.created_at),
         "disabled_at": at(one.disabled_at),
         "old_secret_until": at(one.old_secret_until),
+    }
+
+
+def policy(one: Policy) -> dict[str, Any]:
+    return {
+        "version": one.version,
+        "permissions": to_data(one.rules),
+        "set_at": at(one.set_at),
+        "set_by": one.set_by,
     }
 
 

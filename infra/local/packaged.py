@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 from chalicelib import bootstrap
@@ -35,6 +36,10 @@ LAPTOP_ONLY = ("PAWL_LOOPBACK_WEBHOOKS",)
 """Variables that no deployment knows."""
 
 
+OUTBOX = Path(".pawl", "outbox")
+"""Where mail goes on the laptop, below the folder in which it was started: nothing is sent."""
+
+
 def options(settings: Mapping[str, str], time: FastTime | None = None, **more: Any) -> Options:
     """Options for the package as it is now, built if need be. `settings` is the shell's environment."""
     if time is not None:
@@ -48,6 +53,8 @@ def options(settings: Mapping[str, str], time: FastTime | None = None, **more: A
         environment={
             "PAWL_TICKET_SECRET": os.urandom(32).hex(),
             **{name: settings[name] for name in (*SECRETS, *LAPTOP_ONLY) if settings.get(name)},
+            "PAWL_EMAIL_FROM": settings.get("PAWL_EMAIL_FROM") or "pawl@laptop.invalid",
+            "PAWL_OUTBOX": settings.get("PAWL_OUTBOX") or str(OUTBOX.absolute()),
             **({speed.VARIABLE: str(time)} if time else {}),
         },
         around=_world,

@@ -166,6 +166,13 @@ def test_a_call_that_is_begun_again_after_a_crash_counts_once() -> None:
     assert ruling(FETCH, layer("allow http_get max 2"), seen=facts(log.events)) is ALLOW
 
 
+def test_a_call_that_is_begun_again_unjudged_still_counts_and_still_brings_its_marks() -> None:
+    log = begun(a_log().accepted(), "call-0", "allow http_get max 1", (Mark.PRIVATE,))
+    begun(log, "call-0", "")
+    assert ruling(FETCH, layer("allow http_get max 1"), seen=facts(log.events)) is DENY
+    assert facts(finished(log, "call-0").events).marks == {Mark.PRIVATE}
+
+
 def test_a_question_with_a_limit_is_asked_so_often_and_then_denied_even_beside_a_permission() -> None:
     rules = layer("ask http_get max 1", "allow http_get")
     asked = judged(FETCH, rules)

@@ -12,15 +12,17 @@ if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
     from mypy_boto3_events import EventBridgeClient
     from mypy_boto3_s3 import S3Client
+    from mypy_boto3_sesv2 import SESV2Client
     from mypy_boto3_sqs import SQSClient
     from mypy_boto3_ssm import SSMClient
     from mypy_boto3_stepfunctions import SFNClient
 
-RETRIED_BY_US = frozenset({"dynamodb", "s3"})
+RETRIED_BY_US = frozenset({"dynamodb", "s3", "ssm"})
 """Services that are called through `retry.Retry` alone."""
 
-TRIED_ONCE = RETRIED_BY_US | {"apigatewaymanagementapi"}
-"""A frame that one socket does not take must not keep the others waiting: it comes with the next pump."""
+TRIED_ONCE = RETRIED_BY_US | {"apigatewaymanagementapi", "sesv2"}
+"""A frame that one socket does not take must not keep the others waiting, and comes with the next pump; a mail that is
+sent again might be doubled."""
 
 CONNECTIONS = 50
 
@@ -34,13 +36,15 @@ def client(service: Literal["s3"]) -> S3Client: ...
 @overload
 def client(service: Literal["sqs"]) -> SQSClient: ...
 @overload
+def client(service: Literal["sesv2"]) -> SESV2Client: ...
+@overload
 def client(service: Literal["ssm"]) -> SSMClient: ...
 @overload
 def client(service: Literal["stepfunctions"]) -> SFNClient: ...
 @overload
 def client(service: Literal["apigatewaymanagementapi"], endpoint: str | None) -> ApiGatewayManagementApiClient: ...
 def client(
-    service: Literal["apigatewaymanagementapi", "dynamodb", "events", "s3", "sqs", "ssm", "stepfunctions"],
+    service: Literal["apigatewaymanagementapi", "dynamodb", "events", "s3", "sesv2", "sqs", "ssm", "stepfunctions"],
     endpoint: str | None = None,
 ) -> Any:
     """A client of the region and, unless another is given, of the endpoint that the environment names."""

@@ -10,6 +10,8 @@ an open socket       SOCKET#<connection_id>  SOCKET         (expires by TTL, as 
 a run on it          SOCKET#<connection_id>  WATCH#<run_id>
 the same, by run     WATCH#<run_id>          SOCKET#<connection_id>
 a webhook            WEBHOOKS#<account>      WEBHOOK#<name>
+a note               NOTES#<account>         NOTE#<name>
+an account's policy  POLICY#<account>        POLICY
 
 index       hash                    range                    holds
 by_account  account_pk ACCOUNT#<id> account_sk RUN#<run_id>  runs; run ids sort by time
@@ -120,6 +122,22 @@ def webhook_name_of(sk: str) -> str:
 
 def digest_of(api_key_pk: str) -> str:
     return api_key_pk.removeprefix("KEY#")
+
+
+def notes(account_id: str) -> str:
+    return f"NOTES#{account_id}"
+
+
+def note(account_id: str, name: str) -> dict[str, str]:
+    return {PK: notes(account_id), SK: f"NOTE#{name}"}
+
+
+def note_name(note_sk: str) -> str:
+    return note_sk.removeprefix("NOTE#")
+
+
+def policy(account_id: str) -> dict[str, str]:
+    return {PK: f"POLICY#{account_id}", SK: "POLICY"}
 
 
 def account(account_id: str) -> str:

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import logging
+import traceback
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+from chalicelib.adapters.tools.schema import arguments_problem
 from chalicelib.core.agent import Agent
+from chalicelib.core.preview import preview
+from chalicelib.core.redaction import Redactor
 from chalicelib.core.reply import ToolCall
 from chalicelib.core.tools import Invocation, ToolResult, ToolSpec
 
@@ -47,10 +51,12 @@ class FunctionToolbox:
         if call.malformed is not None:
             quoted = call.malformed[:LONGEST_QUOTE]
             return f"The arguments were no JSON object: {quoted!r}. Call {call.name} again with one."
+        if (problem := arguments_problem(call.args, self._tools[call.name][0].parameters)) is not None:
+            return problem
         try:
             self.fields(call)
-        except ToolProblem as problem:
-            return str(problem)
+        except ToolProblem as refused:
+            return str(refused)
         return None
 
     def fields(self, call: ToolCall) -> Mapping[str, Any]:
@@ -59,10 +65,10 @@ class FunctionToolbox:
         return {name: call.args[name] for name in self._tools[call.name][0].fields if name in call.args}
 
     def preview(self, call: ToolCall) -> str:
-        return f"{call.name} {dict(call.args)}"
+        return preview(self._tools[call.name][0], call.args)
 
     def call(self, invocation: Invocation) -> ToolResult:
-        return _outcome(invocation, self._tools[invocation.call.name][1])
+        return _outcome(invocation, *self._tools[invocation.call.name])
 
 
 class Shared:
@@ -75,20 +81,21 @@ class Shared:
         return self._toolbox
 
 
-def _outcome(invocation: Invocation, function: Function) -> ToolResult:
+def _outcome(invocation: Invocation, spec: ToolSpec, function: Function) -> ToolResult:
+    """Only a `ToolProblem` says that nothing was done. Of whatever else goes wrong with a call that may not be made
+    again, nobody knows whether it went wrong before its effect or after it."""
     call = invocation.call
     try:
         result = function(invocation)
         return ToolResult(ok=True, content=result) if isinstance(result, str) else result
     except ToolProblem as problem:
-        return _failed(str(problem))
+        return ToolResult(ok=False, content=str(problem))
     except TimeoutError:
-        return _failed(f"The tool {call.name} did not finish in time.")
+        said = f"The tool {call.name} did not finish in time."
     # The one catch-all: a tool is not ours, so whatever it raises is its outcome, and not the end of the run.
     except Exception as fault:
-        logger.exception("tool failed: call_id=%s name=%s", call.call_id, call.name)
-        return _failed(f"The tool {call.name} failed with {type(fault).__name__}.")
-
-
-def _failed(content: str) -> ToolResult:
-    return ToolResult(ok=False, content=content)
+        # A fault may quote what was sent: not even the log of the worker is told a secret.
+        trace = Redactor(invocation.secrets)("".join(traceback.format_exception(fault)))
+        logger.error("tool failed: call_id=%s name=%s\n%s", call.call_id, call.name, trace)
+        said = f"The tool {call.name} failed with {type(fault).__name__}."
+    return ToolResult(ok=False, content=said, unknown=not spec.effect.repeatable)

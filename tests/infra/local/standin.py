@@ -272,5 +272,5 @@ STREAM: dict[str, Any] = {
 }
 """A mapping of the table's stream to `tell`."""
 
-SOCKET = _function("socket")
+SOCKET = function("socket")
 """The function behind the WebSockets."""
