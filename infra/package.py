@@ -56,7 +56,9 @@ def wheels(requirements: Path = ROOT / "requirements.txt") -> Path:
         WHEELS.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=WHEELS) as scratch:
             pip = [sys.executable, "-m", "pip", "download", "--quiet", "-r", str(requirements)]
-            _run([*pip, *LAMBDA_PLATFORM, "--dest", f"{scratch}/whole"], dict(os.environ))
+            # Chalice looks for what this machine could run first, and then for the same of the Lambda's platform.
+            for platform in (("--only-binary", ":all:"), LAMBDA_PLATFORM):
+                _run([*pip, *platform, "--dest", f"{scratch}/whole"], dict(os.environ))
             os.rename(f"{scratch}/whole", kept)
     return kept
 

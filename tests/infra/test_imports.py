@@ -33,6 +33,10 @@ SETTINGS = {
 
 def counted(count: str, code: str, handler: str = "app.app") -> int:
     """What `count` finds in a fresh process after `code`."""
+    return int(counted_text(count, code, handler))
+
+
+def counted_text(count: str, code: str, handler: str = "app.app") -> str:
     run = subprocess.run(
         [sys.executable, "-c", code + count],
         cwd=ROOT,
@@ -41,7 +45,7 @@ def counted(count: str, code: str, handler: str = "app.app") -> int:
         text=True,
         check=True,
     )
-    return int(run.stdout)
+    return run.stdout.strip()
 
 
 def test_the_app_with_its_table_takes_hardly_more_modules_than_the_client_alone() -> None:
@@ -51,3 +55,12 @@ def test_the_app_with_its_table_takes_hardly_more_modules_than_the_client_alone(
 @pytest.mark.parametrize("handler", ["app.app", "app.api_auth", "app.advance", "app.tick"])
 def test_no_door_imports_an_aws_client_before_somebody_knocks(handler: str) -> None:
     assert counted(COUNT_THIRD_PARTY, "import app", handler) < counted(COUNT_THIRD_PARTY, BARE) / 2
+
+
+def test_what_checks_arguments_is_imported_with_the_first_call_not_with_the_toolbox() -> None:
+    boxed = "from chalicelib import bootstrap; bootstrap.world().toolboxes"
+    count = "\nimport sys; print('jsonschema' in sys.modules)"
+    checked = "; from chalicelib.adapters.tools.schema import arguments_problem; arguments_problem({}, {})"
+
+    assert counted_text(count, boxed) == "False"
+    assert counted_text(count, boxed + checked) == "True"

@@ -28,6 +28,12 @@ MAY_SHIP = {
     "jmespath",
     "typing_extensions.py",
     "tzdata",
+    "jsonschema",
+    "jsonschema_specifications",
+    "referencing",
+    "attr",
+    "attrs",
+    "rpds",
 }
 
 RESOLVE = """
@@ -108,6 +114,14 @@ def test_of_chalice_only_its_runtime_ships(built: Built) -> None:
         chalice = {name for name in package.namelist() if name.startswith("chalice/") and name.endswith(".py")}
 
     assert chalice == {"chalice/__init__.py", "chalice/app.py"}
+
+
+def test_what_is_compiled_in_the_package_is_for_the_processor_of_the_lambda(built: Built) -> None:
+    with zipfile.ZipFile(built.zip) as package:
+        compiled = {name: package.read(name)[18:20] for name in package.namelist() if name.endswith(".so")}
+
+    elf_machine_aarch64 = b"\xb7\x00"
+    assert set(compiled.values()) == {elf_machine_aarch64}
 
 
 def test_the_package_stays_under_five_megabytes(built: Built) -> None:

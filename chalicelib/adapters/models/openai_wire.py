@@ -130,12 +130,20 @@ class Incoming:
 
 def _asked(call: _Fragments) -> AskedCall:
     try:
-        args = json.loads(call.arguments.strip() or "{}")
+        args = json.loads(call.arguments.strip() or "{}", object_pairs_hook=_once_each)
         # What no JSON text can hold, a number beyond every bound or half a character, could not be written to the log.
         json.dumps(args, allow_nan=False, ensure_ascii=False).encode()
     except (ValueError, RecursionError):
         args = None
     return AskedCall(call.name, args) if isinstance(args, dict) else AskedCall(call.name, {}, malformed=call.arguments)
+
+
+def _once_each(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Of two values of one name some readers take the first, some the last: what is judged must be what is done."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError("a name comes twice")
+    return found
 
 
 def _usage(usage: object) -> Usage | None:

@@ -6,6 +6,7 @@ import logging
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+from chalicelib.adapters.tools.schema import arguments_problem
 from chalicelib.core.agent import Agent
 from chalicelib.core.reply import ToolCall
 from chalicelib.core.tools import Invocation, ToolResult, ToolSpec
@@ -47,10 +48,12 @@ class FunctionToolbox:
         if call.malformed is not None:
             quoted = call.malformed[:LONGEST_QUOTE]
             return f"The arguments were no JSON object: {quoted!r}. Call {call.name} again with one."
+        if (problem := arguments_problem(call.args, self._tools[call.name][0].parameters)) is not None:
+            return problem
         try:
             self.fields(call)
-        except ToolProblem as problem:
-            return str(problem)
+        except ToolProblem as refused:
+            return str(refused)
         return None
 
     def fields(self, call: ToolCall) -> Mapping[str, Any]:

@@ -133,7 +133,17 @@ def test_no_arguments_are_an_empty_object(arguments: str) -> None:
 
 @pytest.mark.parametrize(
     "arguments",
-    ['{"city": ', "[1]", '"Paris"', "null", '{"n": NaN}', '{"n": 1e999}', r'{"half": "\ud83d"}', '{"a":' * 100_000],
+    [
+        '{"city": ',
+        '{"a": {"b": 1, "b": 2}}',
+        "[1]",
+        '"Paris"',
+        "null",
+        '{"n": NaN}',
+        '{"n": 1e999}',
+        r'{"half": "\ud83d"}',
+        '{"a":' * 100_000,
+    ],
 )
 def test_arguments_that_are_no_json_object_are_kept_as_they_came(arguments: str) -> None:
     assert called(arguments) == AskedCall("f", {}, malformed=arguments)
