@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from chalicelib.core import ids
 from chalicelib.core.events import Event, EventType, Log
 from chalicelib.core.tools import Mark
 
@@ -27,11 +28,25 @@ class Facts:
 
 def facts(log: Log) -> Facts:
     """A call counts once, however often it was begun; it counts when it is begun, whatever becomes of it."""
-    started = {event.data["call_id"]: event for event in log if event.type is EventType.TOOL_STARTED}
-    made = Counter(line for event in started.values() for line in set(event.data.get("rule", "").splitlines()))
+    started = [event for event in log if event.type is EventType.TOOL_STARTED]
     finished = {event.data["call_id"] for event in log if event.type is EventType.TOOL_FINISHED}
-    marks = {Mark(mark) for call_id in finished & started.keys() for mark in started[call_id].data.get("marks", ())}
-    return Facts(made, frozenset(marks), frozenset(filter(None, map(_granted, log))))
+    marks = {
+        Mark(mark) for event in started if event.data["call_id"] in finished for mark in event.data.get("marks", ())
+    }
+    return Facts(_made(started, log), frozenset(marks), frozenset(filter(None, map(_granted, log))))
+
+
+def _made(started: Log, log: Log) -> Mapping[str, int]:
+    """A call that a person approved counts by the rules that were told with the question, an edited one too."""
+    begun = {ids.asked_call_id(event.data["call_id"]) for event in started}
+    asked = [event for event in log if event.type is EventType.APPROVAL_REQUESTED]
+    counted = {
+        (call_id, line)
+        for event in (*started, *asked)
+        if (call_id := ids.asked_call_id(event.data["call_id"])) in begun
+        for line in event.data.get("rule", "").splitlines()
+    }
+    return Counter(line for _, line in counted)
 
 
 def _granted(event: Event) -> str | None:
