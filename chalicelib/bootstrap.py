@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from typing import TYPE_CHECKING
 
 from chalicelib.adapters.system import SystemChance, SystemClock, ThreadCrew
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from chalicelib.ports.model import Model
     from chalicelib.ports.payload_store import PayloadStore
     from chalicelib.ports.run_store import RunStore
+    from chalicelib.ports.secrets import Secrets
     from chalicelib.ports.stream import Stream
     from chalicelib.ports.toolbox import Toolboxes
     from chalicelib.ports.web import Web
@@ -106,12 +107,26 @@ class World:
 
     @cached_property
     def toolboxes(self) -> Toolboxes:
+        from chalicelib.adapters.dynamodb.payloads import keep_text
         from chalicelib.adapters.tools import http_get
         from chalicelib.adapters.tools.current_time import current_time
+        from chalicelib.adapters.tools.guarded import Guards
         from chalicelib.adapters.tools.toolbox import FunctionToolbox, Shared
 
         tools = [current_time(self.clock), http_get.http_get(self.web, self.clock, self.chance)]
-        return Shared(FunctionToolbox(tools, {http_get.SPEC.name: http_get.look}))
+        box = FunctionToolbox(tools, {http_get.SPEC.name: http_get.look})
+        return Guards(Shared(box), self.secrets, partial(keep_text, payloads=self._payloads))
+
+    @cached_property
+    def secrets(self) -> Secrets:
+        return _LateSecrets(self._ssm_secrets)
+
+    def _ssm_secrets(self) -> Secrets:
+        from chalicelib.adapters.aws import clients
+        from chalicelib.adapters.aws.retry import Retry
+        from chalicelib.adapters.aws.secrets import ParameterSecrets
+
+        return ParameterSecrets(clients.client("ssm"), self.config.secrets_prefix, Retry(self.clock, self.chance))
 
     @cached_property
     def web(self) -> Web:
@@ -165,6 +180,16 @@ class _LatePayloads:
 
     def delete_under(self, prefix: str) -> None:
         self._store().delete_under(prefix)
+
+
+class _LateSecrets:
+    """The same for secrets: every worker has tools, and hardly one of them needs any."""
+
+    def __init__(self, make: Callable[[], Secrets]) -> None:
+        self._secrets = cache(make)
+
+    def get(self, account_id: str, name: str) -> str | None:
+        return self._secrets().get(account_id, name)
 
 
 @cache

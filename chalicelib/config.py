@@ -15,6 +15,7 @@ class Config:
     """`steps_per_slice` 0: as many as fit. A model's key stands here (laptop) or in the SSM parameter named here.
 
     A stream of the edge, which listens on `edge_port`, ends after `stream_seconds` (0: with its run).
+    The secrets of accounts' tools are SSM parameters under `secrets_prefix`.
     A finished run is archived after `retention_hours`; a client more than `replay_cap` events behind gets a snapshot.
     """
 
@@ -26,6 +27,7 @@ class Config:
     replay_cap: int = 1_000
     stream_seconds: int = 0
     edge_port: int = 8080
+    secrets_prefix: str = "/pawl/secrets"
     model_url: str | None = None
     model_name: str | None = None
     model_key: str | None = None
@@ -43,6 +45,7 @@ class Config:
             replay_cap=_number(env, "REPLAY_CAP", 1_000, least=1),
             stream_seconds=_number(env, "PAWL_STREAM_SECONDS", 0, least=0),
             edge_port=_number(env, "PAWL_EDGE_PORT", 8080, least=1),
+            secrets_prefix=env.get("PAWL_SECRETS_PREFIX") or "/pawl/secrets",
             model_url=env.get("PAWL_MODEL_URL") or None,
             model_name=env.get("PAWL_MODEL_NAME") or None,
             model_key=env.get("PAWL_MODEL_KEY") or None,

@@ -90,6 +90,7 @@ def _environment() -> dict[str, Any]:
         "PAWL_TABLE": {"Ref": "RunsTable"},
         "PAWL_BUCKET": {"Ref": "PayloadBucket"},
         "PAWL_STATE_MACHINE_ARN": {"Fn::Sub": LOOP_ARN},
+        "PAWL_SECRETS_PREFIX": {"Fn::Sub": "/pawl/${Stage}/secrets"},
         "PAWL_MODEL_URL": {"Ref": "ModelUrl"},
         "PAWL_MODEL_NAME": {"Ref": "ModelName"},
         "PAWL_MODEL_KEY_PARAMETER": {"Ref": "ModelKeyParameter"},

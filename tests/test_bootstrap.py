@@ -11,6 +11,7 @@ import pytest
 
 from chalicelib import bootstrap
 from chalicelib.adapters.models.openai import OpenAIModel
+from chalicelib.adapters.tools.guarded import Guarded
 from chalicelib.bootstrap import World
 from chalicelib.config import Config
 from chalicelib.core.change import record
@@ -95,3 +96,20 @@ def test_the_providers_key_comes_itself_or_out_of_the_parameter_store(
         assert world.model is world.model
 
     assert keys == [None, "given", "kept"]
+
+
+def test_a_tools_secrets_are_the_parameters_under_the_prefix_of_the_environment(world: World) -> None:
+    client = boto3.client("ssm")
+    client.put_parameter(Name="/pawl/secrets/acme/token", Value="one two", Type="SecureString")
+
+    assert world.secrets.get("acme", "token") == "one two"
+    assert world.secrets.get("evil", "token") is None
+
+
+def test_tools_are_guarded_and_what_is_long_is_kept_in_the_bucket(world: World) -> None:
+    box = world.toolboxes.of("acme", world.agents.all("acme")[0])
+
+    assert isinstance(box, Guarded)
+    assert box.spec("current_time") is not None
+    digest = world.toolboxes._keep(RUN_ID, "call", "long")  # type: ignore[attr-defined]
+    assert world.runs.payload(RUN_ID, digest) == b'"long"'

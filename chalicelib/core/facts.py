@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from chalicelib.core import ids
 from chalicelib.core.events import Event, EventType, Log
 from chalicelib.core.tools import Mark
 
@@ -33,20 +32,9 @@ def facts(log: Log) -> Facts:
     marks = {
         Mark(mark) for event in started if event.data["call_id"] in finished for mark in event.data.get("marks", ())
     }
-    return Facts(_made(started, log), frozenset(marks), frozenset(filter(None, map(_granted, log))))
-
-
-def _made(started: Log, log: Log) -> Mapping[str, int]:
-    """A call that a person approved counts by the rules that were told with the question, an edited one too."""
-    begun = {ids.asked_call_id(event.data["call_id"]) for event in started}
-    asked = [event for event in log if event.type is EventType.APPROVAL_REQUESTED]
-    counted = {
-        (call_id, line)
-        for event in (*started, *asked)
-        if (call_id := ids.asked_call_id(event.data["call_id"])) in begun
-        for line in event.data.get("rule", "").splitlines()
-    }
-    return Counter(line for _, line in counted)
+    counted = {(event.data["call_id"], line) for event in started for line in event.data.get("rule", "").splitlines()}
+    made = Counter(line for _, line in counted)
+    return Facts(made, frozenset(marks), frozenset(filter(None, map(_granted, log))))
 
 
 def _granted(event: Event) -> str | None:

@@ -113,7 +113,8 @@ class Invocation:
     """One call on its way to its tool.
 
     `call.call_id` is the idempotency key. Nothing of the effect begins after `deadline`. `permits` says whether the
-    run may make this call with other values of its permission fields, such as the host of a redirect.
+    run may make this call with other values of its permission fields, such as the host of a redirect. `secrets` are
+    those that the tool's spec names, for this call alone.
     """
 
     run_id: str
@@ -122,6 +123,7 @@ class Invocation:
     deadline: datetime
     stop: Stop
     permits: Callable[[Mapping[str, Any]], bool]
+    secrets: Mapping[str, str] = field(default_factory=dict, repr=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -173,15 +173,6 @@ def test_a_call_that_is_begun_again_unjudged_still_counts_and_still_brings_its_m
     assert facts(finished(log, "call-0").events).marks == {Mark.PRIVATE}
 
 
-@pytest.mark.parametrize("call_id", ["call-0", "call-0e"])
-def test_a_call_that_a_person_approved_or_edited_counts_by_the_rule_that_was_asked_about(call_id: str) -> None:
-    rules = layer("allow mail.send max 1")
-    log = a_log().accepted().add(EventType.APPROVAL_REQUESTED, {"call_id": "call-0", "rule": judged(MAIL, rules).rule})
-    assert ruling(MAIL, rules, seen=facts(log.events)) is ASK
-    begun(log, call_id, "", name="mail.send")
-    assert ruling(MAIL, rules, seen=facts(log.events)) is DENY
-
-
 def test_a_question_with_a_limit_is_asked_so_often_and_then_denied_even_beside_a_permission() -> None:
     rules = layer("ask http_get max 1", "allow http_get")
     asked = judged(FETCH, rules)

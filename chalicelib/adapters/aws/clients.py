@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from mypy_boto3_ssm import SSMClient
     from mypy_boto3_stepfunctions import SFNClient
 
-RETRIED_BY_US = frozenset({"dynamodb", "s3"})
+RETRIED_BY_US = frozenset({"dynamodb", "s3", "ssm"})
 """Services that are called through `retry.Retry` alone."""
 
 CONNECTIONS = 50

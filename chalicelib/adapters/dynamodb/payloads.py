@@ -66,13 +66,26 @@ def kept_payload(run_id: str, digest: str, payloads: PayloadStore) -> bytes | No
         return None
 
 
+def keep(value: Any, run_id: str, write_id: str, payloads: PayloadStore) -> dict[str, Any]:
+    """Keep a value as a payload of the run; what refers to it. The same again, by the same writer, is one."""
+    body = items.data_text(value).encode()
+    digest = hashlib.sha256(body).hexdigest()
+    payloads.put(payload_key(run_id, digest, write_id), body)
+    return {"payload": {"digest": digest, "bytes": len(body)}}
+
+
+def keep_text(run_id: str, write_id: str, text: str, *, payloads: PayloadStore) -> str:
+    """The same of a text that no event carries; its digest."""
+    return str(keep(text, run_id, write_id, payloads)["payload"]["digest"])
+
+
 def _move_largest(event: Event, run_id: str, excess: int, payloads: PayloadStore) -> tuple[dict[str, Any], list[str]]:
     """The data with its largest fields replaced by references until `excess` is gone, and the names of those fields."""
     small, moved = dict(event.data), list[str]()
     for name in sorted(small, key=lambda name: _size(small[name]), reverse=True):
         if excess <= 0:
             break
-        reference = _move(small[name], run_id, event.write_id, payloads)
+        reference = keep(small[name], run_id, event.write_id, payloads)
         excess -= _size(small[name]) - _size(reference)
         small[name] = reference
         moved.append(name)
@@ -81,13 +94,6 @@ def _move_largest(event: Event, run_id: str, excess: int, payloads: PayloadStore
 
 def _size(value: Any) -> int:
     return len(items.data_text(value).encode())
-
-
-def _move(value: Any, run_id: str, write_id: str, payloads: PayloadStore) -> dict[str, Any]:
-    body = items.data_text(value).encode()
-    digest = hashlib.sha256(body).hexdigest()
-    payloads.put(payload_key(run_id, digest, write_id), body)
-    return {"payload": {"digest": digest, "bytes": len(body)}}
 
 
 def _fetch(reference: Mapping[str, Any], run_id: str, write_id: str, payloads: PayloadStore) -> Any:

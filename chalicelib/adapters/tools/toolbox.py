@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import logging
+import traceback
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from chalicelib.adapters.tools.schema import arguments_problem
 from chalicelib.core.agent import Agent
+from chalicelib.core.preview import preview
+from chalicelib.core.redaction import Redactor
 from chalicelib.core.reply import ToolCall
 from chalicelib.core.tools import Invocation, ToolResult, ToolSpec
 
@@ -62,7 +65,7 @@ class FunctionToolbox:
         return {name: call.args[name] for name in self._tools[call.name][0].fields if name in call.args}
 
     def preview(self, call: ToolCall) -> str:
-        return f"{call.name} {dict(call.args)}"
+        return preview(self._tools[call.name][0], call.args)
 
     def call(self, invocation: Invocation) -> ToolResult:
         return _outcome(invocation, self._tools[invocation.call.name][1])
@@ -89,7 +92,9 @@ def _outcome(invocation: Invocation, function: Function) -> ToolResult:
         return _failed(f"The tool {call.name} did not finish in time.")
     # The one catch-all: a tool is not ours, so whatever it raises is its outcome, and not the end of the run.
     except Exception as fault:
-        logger.exception("tool failed: call_id=%s name=%s", call.call_id, call.name)
+        # A fault may quote what was sent: not even the log of the worker is told a secret.
+        trace = Redactor(invocation.secrets)("".join(traceback.format_exception(fault)))
+        logger.error("tool failed: call_id=%s name=%s\n%s", call.call_id, call.name, trace)
         return _failed(f"The tool {call.name} failed with {type(fault).__name__}.")
 
 
