@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from functools import cache, cached_property, partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from chalicelib.adapters.system import SystemChance, SystemClock, ThreadCrew
@@ -17,6 +18,7 @@ from chalicelib.config import Config
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
 
+    from chalicelib.adapters.tools.toolbox import FunctionToolbox
     from chalicelib.ports.agent_book import AgentBook
     from chalicelib.ports.archive_store import ArchiveStore
     from chalicelib.ports.audit import Audit
@@ -24,7 +26,9 @@ if TYPE_CHECKING:
     from chalicelib.ports.clock import Clock
     from chalicelib.ports.crew import Crew
     from chalicelib.ports.key_store import KeyStore
+    from chalicelib.ports.mailer import Mailer
     from chalicelib.ports.model import Model
+    from chalicelib.ports.note_store import NoteStore
     from chalicelib.ports.payload_store import PayloadStore
     from chalicelib.ports.run_store import RunStore
     from chalicelib.ports.secrets import Secrets
@@ -108,14 +112,50 @@ class World:
     @cached_property
     def toolboxes(self) -> Toolboxes:
         from chalicelib.adapters.dynamodb.payloads import keep_text
-        from chalicelib.adapters.tools import http_get
-        from chalicelib.adapters.tools.current_time import current_time
         from chalicelib.adapters.tools.guarded import Guards
-        from chalicelib.adapters.tools.toolbox import FunctionToolbox, Shared
+        from chalicelib.adapters.tools.toolbox import Shared
 
-        tools = [current_time(self.clock), http_get.http_get(self.web, self.clock, self.chance)]
-        box = FunctionToolbox(tools, {http_get.SPEC.name: http_get.look})
-        return Guards(Shared(box), self.secrets, partial(keep_text, payloads=self._payloads))
+        return Guards(Shared(self._built_in), self.secrets, partial(keep_text, payloads=self._payloads))
+
+    @property
+    def _built_in(self) -> FunctionToolbox:
+        from chalicelib.adapters.tools import http_get, notes, send_email, wait_until
+        from chalicelib.adapters.tools.current_time import current_time
+        from chalicelib.adapters.tools.toolbox import FunctionToolbox
+
+        tools = [
+            current_time(self.clock),
+            http_get.http_get(self.web, self.clock, self.chance),
+            notes.notes(self.notes, self.clock),
+            wait_until.wait_until(),
+            *([send_email.send_email(mailer, self.clock)] if (mailer := self._mailer) else []),
+        ]
+        looks = {
+            http_get.SPEC.name: http_get.look,
+            notes.SPEC.name: notes.look,
+            wait_until.SPEC.name: wait_until.look(self.clock),
+            send_email.SPEC.name: send_email.look,
+        }
+        return FunctionToolbox(tools, looks)
+
+    @cached_property
+    def notes(self) -> NoteStore:
+        from chalicelib.adapters.dynamodb.note_store import DynamoNoteStore
+
+        return DynamoNoteStore(self._dynamodb, self.config.table, clock=self.clock, chance=self.chance)
+
+    @property
+    def _mailer(self) -> Mailer | None:
+        if self.config.email_from is None:
+            return None
+        if self.config.outbox is not None:
+            from chalicelib.adapters.outbox import Outbox
+
+            return Outbox(Path(self.config.outbox), self.config.email_from, self.clock)
+        from chalicelib.adapters.aws import clients
+        from chalicelib.adapters.aws.ses_mailer import SesMailer
+
+        return SesMailer(lambda: clients.client("sesv2"), self.config.email_from)
 
     @cached_property
     def secrets(self) -> Secrets:

@@ -15,7 +15,8 @@ class Config:
     """`steps_per_slice` 0: as many as fit. A model's key stands here (laptop) or in the SSM parameter named here.
 
     A stream of the edge, which listens on `edge_port`, ends after `stream_seconds` (0: with its run).
-    The secrets of accounts' tools are SSM parameters under `secrets_prefix`.
+    Mail goes out from `email_from`, through SES or into the folder `outbox` where there is one; without a sender there
+    is no tool for it. The secrets of accounts' tools are SSM parameters under `secrets_prefix`.
     A finished run is archived after `retention_hours`; a client more than `replay_cap` events behind gets a snapshot.
     """
 
@@ -28,6 +29,8 @@ class Config:
     stream_seconds: int = 0
     edge_port: int = 8080
     secrets_prefix: str = "/pawl/secrets"
+    email_from: str | None = None
+    outbox: str | None = None
     model_url: str | None = None
     model_name: str | None = None
     model_key: str | None = None
@@ -46,12 +49,16 @@ class Config:
             stream_seconds=_number(env, "PAWL_STREAM_SECONDS", 0, least=0),
             edge_port=_number(env, "PAWL_EDGE_PORT", 8080, least=1),
             secrets_prefix=env.get("PAWL_SECRETS_PREFIX") or "/pawl/secrets",
+            email_from=env.get("PAWL_EMAIL_FROM") or None,
+            outbox=env.get("PAWL_OUTBOX") or None,
             model_url=env.get("PAWL_MODEL_URL") or None,
             model_name=env.get("PAWL_MODEL_NAME") or None,
             model_key=env.get("PAWL_MODEL_KEY") or None,
             model_key_parameter=env.get("PAWL_MODEL_KEY_PARAMETER") or None,
         )
         _check_model(config)
+        if config.outbox is not None and config.email_from is None:
+            raise InvalidSetting("PAWL_EMAIL_FROM is not set, and PAWL_OUTBOX is")
         return config
 
 

@@ -70,6 +70,10 @@ def _parameters(stage: str) -> dict[str, Any]:
         "ModelKeyParameter": _parameter(
             "Name of the SSM SecureString with the API's key; empty: none is sent.", "", "^((/[A-Za-z0-9_.-]+)+)?$"
         ),
+        "EmailFrom": _parameter(
+            "The address that runs send mail from; empty: they send none.", "", "^([^@ ]+@[^@ ]+)?$"
+        ),
+        "EmailIdentity": _parameter("The address or domain that SES has verified for it.", "", "^[A-Za-z0-9@._+-]*$"),
         "StepsPerSlice": _parameter(
             "Steps that one Lambda invocation does; 0: as many as fit its time.", "0", "^[0-9]+$"
         ),
@@ -90,6 +94,7 @@ def _environment() -> dict[str, Any]:
         "PAWL_TABLE": {"Ref": "RunsTable"},
         "PAWL_BUCKET": {"Ref": "PayloadBucket"},
         "PAWL_STATE_MACHINE_ARN": {"Fn::Sub": LOOP_ARN},
+        "PAWL_EMAIL_FROM": {"Ref": "EmailFrom"},
         "PAWL_SECRETS_PREFIX": {"Fn::Sub": "/pawl/${Stage}/secrets"},
         "PAWL_MODEL_URL": {"Ref": "ModelUrl"},
         "PAWL_MODEL_NAME": {"Ref": "ModelName"},

@@ -5,12 +5,15 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Iterator
+from pathlib import Path
 
 import boto3
 import pytest
 
 from chalicelib import bootstrap
+from chalicelib.adapters.aws.ses_mailer import SesMailer
 from chalicelib.adapters.models.openai import OpenAIModel
+from chalicelib.adapters.outbox import Outbox
 from chalicelib.adapters.tools.guarded import Guarded
 from chalicelib.bootstrap import World
 from chalicelib.config import Config
@@ -113,3 +116,22 @@ def test_tools_are_guarded_and_what_is_long_is_kept_in_the_bucket(world: World) 
     assert box.spec("current_time") is not None
     digest = world.toolboxes._keep(RUN_ID, "call", "long")  # type: ignore[attr-defined]
     assert world.runs.payload(RUN_ID, digest) == b'"long"'
+
+
+def built_in(world: World) -> set[str]:
+    box = world.toolboxes.of("acme", world.agents.all("acme")[0])
+    names = ("current_time", "http_get", "notes", "wait_until", "send_email")
+    return {name for name in names if box.spec(name) is not None}
+
+
+def test_mail_is_among_the_tools_only_where_it_has_a_sender(
+    world: World, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    assert built_in(world) == {"current_time", "http_get", "notes", "wait_until"}
+
+    monkeypatch.setenv("PAWL_EMAIL_FROM", "pawl@acme.example")
+    assert "send_email" in built_in(World(Config.from_env(os.environ)))
+    assert isinstance(World(Config.from_env(os.environ))._mailer, SesMailer)
+
+    monkeypatch.setenv("PAWL_OUTBOX", str(tmp_path))
+    assert isinstance(World(Config.from_env(os.environ))._mailer, Outbox)

@@ -20,6 +20,8 @@ def test_every_setting_is_read() -> None:
         "PAWL_EDGE_PORT": "9000",
         "RETENTION_HOURS": "48",
         "REPLAY_CAP": "500",
+        "PAWL_EMAIL_FROM": "pawl@acme.example",
+        "PAWL_OUTBOX": "/tmp/outbox",
         "PAWL_SECRETS_PREFIX": "/pawl/prod/secrets",
         "PAWL_MODEL_URL": "https://models.example/v1",
         "PAWL_MODEL_NAME": "small",
@@ -36,6 +38,8 @@ def test_every_setting_is_read() -> None:
         edge_port=9000,
         retention_hours=48,
         replay_cap=500,
+        email_from="pawl@acme.example",
+        outbox="/tmp/outbox",
         secrets_prefix="/pawl/prod/secrets",
         model_url="https://models.example/v1",
         model_name="small",
@@ -78,3 +82,8 @@ def test_a_setting_that_cannot_be_meant_is_refused_by_name(name: str, value: str
 def test_a_provider_without_a_model_is_refused() -> None:
     with pytest.raises(InvalidSetting, match="PAWL_MODEL_NAME"):
         Config.from_env(LEAST | {"PAWL_MODEL_URL": "https://models.example/v1"})
+
+
+def test_mail_in_an_outbox_has_a_sender_too() -> None:
+    with pytest.raises(InvalidSetting, match="PAWL_EMAIL_FROM"):
+        Config.from_env(LEAST | {"PAWL_OUTBOX": "/tmp/outbox"})

@@ -20,6 +20,9 @@ Fault
 ├── EgressFault             a place on the internet was not asked, or did not answer
 │   ├── EgressRefused       it may not be reached: nothing was sent there
 │   └── EgressFailed        it may be, and the answer did not come, or not whole
+├── MailFault               a mail
+│   ├── MailRefused         it was not sent, and would not be
+│   └── MailInDoubt         it may have been sent
 └── Unavailable             a service of the platform does not answer; nothing is known to be lost
     └── WorkflowUnavailable
 """
@@ -136,6 +139,18 @@ class EgressRefused(EgressFault):
 
 class EgressFailed(EgressFault):
     """The place may be reached, and its answer did not come, or not whole, or not in time."""
+
+
+class MailFault(Fault):
+    """A mail is not known to be on its way."""
+
+
+class MailRefused(MailFault):
+    """It was certainly not sent; the text says why."""
+
+
+class MailInDoubt(MailFault):
+    """It was handed over, and no answer came that says what became of it."""
 
 
 class Unavailable(Fault):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 from chalicelib import bootstrap
@@ -30,6 +31,10 @@ SECRETS = ("PAWL_MODEL_KEY",)
 """Variables that go straight to the functions: in AWS they would come from the parameter store."""
 
 
+OUTBOX = Path(".pawl", "outbox")
+"""Where mail goes on the laptop, below the folder in which it was started: nothing is sent."""
+
+
 def options(settings: Mapping[str, str], time: FastTime | None = None, **more: Any) -> Options:
     """Options for the package as it is now, built if need be. `settings` is the shell's environment."""
     if time is not None:
@@ -42,6 +47,8 @@ def options(settings: Mapping[str, str], time: FastTime | None = None, **more: A
         parameters={"Stage": STAGE, **given},
         environment={
             **{name: settings[name] for name in SECRETS if settings.get(name)},
+            "PAWL_EMAIL_FROM": settings.get("PAWL_EMAIL_FROM") or "pawl@laptop.invalid",
+            "PAWL_OUTBOX": settings.get("PAWL_OUTBOX") or str(OUTBOX.absolute()),
             **({speed.VARIABLE: str(time)} if time else {}),
         },
         around=_world,

@@ -6,6 +6,8 @@ the run              RUN#<run_id>            RUN            (after all its event
 its archive          RUN#<run_id>            ARCHIVE        (before all its events: no read of the log meets it)
 an idempotency key   IDEM#<account>#<key>    IDEM           (expires by TTL)
 an API key           KEY#<digest>            KEY
+a note               NOTES#<account>         NOTE#<name>
+an account's policy  POLICY#<account>        POLICY
 
 index       hash                    range                    holds
 by_account  account_pk ACCOUNT#<id> account_sk RUN#<run_id>  runs; run ids sort by time
@@ -78,6 +80,22 @@ def api_key(digest: str) -> dict[str, str]:
 
 def digest_of(api_key_pk: str) -> str:
     return api_key_pk.removeprefix("KEY#")
+
+
+def notes(account_id: str) -> str:
+    return f"NOTES#{account_id}"
+
+
+def note(account_id: str, name: str) -> dict[str, str]:
+    return {PK: notes(account_id), SK: f"NOTE#{name}"}
+
+
+def note_name(note_sk: str) -> str:
+    return note_sk.removeprefix("NOTE#")
+
+
+def policy(account_id: str) -> dict[str, str]:
+    return {PK: f"POLICY#{account_id}", SK: "POLICY"}
 
 
 def account(account_id: str) -> str:

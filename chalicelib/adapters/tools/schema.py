@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import json
 import math
-import re
 from collections.abc import Iterator, Mapping
 from datetime import datetime
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
+from chalicelib.core.mail import ADDRESS
 from chalicelib.core.matching import LARGEST_EXACT
 
 if TYPE_CHECKING:
@@ -26,7 +26,6 @@ MAX_DEPTH = 32
 """Arrays and objects within one another."""
 LONGEST_SENTENCE = 400
 
-EMAIL = re.compile(r"[A-Za-z0-9!#$%&'*+/=?^_`{|}~.-]{1,64}@[A-Za-z0-9-]{1,63}(\.[A-Za-z0-9-]{1,63})+")
 PLAIN_FORMATS = ("date", "uuid", "ipv4", "ipv6")
 
 Path = tuple[str | int, ...]
@@ -101,7 +100,7 @@ def _formats() -> FormatChecker:
 
     checker = FormatChecker(PLAIN_FORMATS)
     checker.checks("date-time", ValueError)(_is_moment)
-    checker.checks("email")(lambda value: not isinstance(value, str) or EMAIL.fullmatch(value) is not None)
+    checker.checks("email")(lambda value: not isinstance(value, str) or ADDRESS.fullmatch(value) is not None)
     checker.checks("uri", ValueError)(lambda value: not isinstance(value, str) or bool(urlsplit(value).scheme))
     return checker
 
@@ -111,8 +110,12 @@ def _is_moment(value: Any) -> bool:
 
 
 def _sentence(error: ValidationError) -> str:
-    wrong = error.message if len(error.message) <= LONGEST_SENTENCE else f"{error.message[:LONGEST_SENTENCE]}…"
-    return f"{_place(tuple(error.absolute_path))}: {wrong}."
+    """A message quotes the value first and says at its end what is wrong with it: of a long one both ends are told."""
+    said = error.message
+    short = (
+        said if len(said) <= LONGEST_SENTENCE else f"{said[: LONGEST_SENTENCE // 2]}…{said[-LONGEST_SENTENCE // 2 :]}"
+    )
+    return f"{_place(tuple(error.absolute_path))}: {short}."
 
 
 def _place(path: Path) -> str:

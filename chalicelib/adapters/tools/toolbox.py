@@ -68,7 +68,7 @@ class FunctionToolbox:
         return preview(self._tools[call.name][0], call.args)
 
     def call(self, invocation: Invocation) -> ToolResult:
-        return _outcome(invocation, self._tools[invocation.call.name][1])
+        return _outcome(invocation, *self._tools[invocation.call.name])
 
 
 class Shared:
@@ -81,22 +81,21 @@ class Shared:
         return self._toolbox
 
 
-def _outcome(invocation: Invocation, function: Function) -> ToolResult:
+def _outcome(invocation: Invocation, spec: ToolSpec, function: Function) -> ToolResult:
+    """Only a `ToolProblem` says that nothing was done. Of whatever else goes wrong with a call that may not be made
+    again, nobody knows whether it went wrong before its effect or after it."""
     call = invocation.call
     try:
         result = function(invocation)
         return ToolResult(ok=True, content=result) if isinstance(result, str) else result
     except ToolProblem as problem:
-        return _failed(str(problem))
+        return ToolResult(ok=False, content=str(problem))
     except TimeoutError:
-        return _failed(f"The tool {call.name} did not finish in time.")
+        said = f"The tool {call.name} did not finish in time."
     # The one catch-all: a tool is not ours, so whatever it raises is its outcome, and not the end of the run.
     except Exception as fault:
         # A fault may quote what was sent: not even the log of the worker is told a secret.
         trace = Redactor(invocation.secrets)("".join(traceback.format_exception(fault)))
         logger.error("tool failed: call_id=%s name=%s\n%s", call.call_id, call.name, trace)
-        return _failed(f"The tool {call.name} failed with {type(fault).__name__}.")
-
-
-def _failed(content: str) -> ToolResult:
-    return ToolResult(ok=False, content=content)
+        said = f"The tool {call.name} failed with {type(fault).__name__}."
+    return ToolResult(ok=False, content=said, unknown=not spec.effect.repeatable)

@@ -69,6 +69,7 @@ def test_a_message_about_a_long_value_is_short() -> None:
     problem = arguments_problem({"to": "x" * 50_000}, LETTER)
     assert problem is not None
     assert problem.startswith("to: 'xxx")
+    assert problem.endswith("xxx' is not of type 'array'.")
     assert len(problem) < 500
 
 

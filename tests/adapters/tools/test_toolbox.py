@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from chalicelib.adapters.tools.toolbox import FunctionToolbox, ToolProblem
+from chalicelib.adapters.tools.toolbox import Function, FunctionToolbox, ToolProblem
 from chalicelib.core.tools import Effect, Invocation, ToolResult, ToolSpec
 from tests.a_call import RUN_ID, a_call, an_invocation
 
@@ -93,3 +93,13 @@ def test_an_unexpected_failure_is_logged_whole(caplog: pytest.LogCaptureFixture)
     assert RUN_ID in record.getMessage()
     assert "in stumble" in record.getMessage()
     assert "ZeroDivisionError: secret internals" in record.getMessage()
+
+
+@pytest.mark.parametrize(("function", "unknown"), [(mind, False), (dawdle, True), (stumble, True)])
+def test_f11_nobody_knows_what_an_irreversible_call_did_that_broke_off_and_a_refusal_did_nothing(
+    function: Function, unknown: bool
+) -> None:
+    irreversible = ToolSpec("once", "Does it once.", {"type": "object"}, Effect.IRREVERSIBLE)
+    told = FunctionToolbox([(irreversible, function)]).call(an_invocation("once"))
+
+    assert (told.ok, told.unknown) == (False, unknown)
