@@ -17,6 +17,7 @@ class Config:
     A stream of the edge, which listens on `edge_port`, ends after `stream_seconds` (0: with its run).
     Mail goes out from `email_from`, through SES or into the folder `outbox` where there is one; without a sender there
     is no tool for it. The secrets of accounts' tools are SSM parameters under `secrets_prefix`.
+    On a `laptop` an agent's MCP servers may be this machine's own, unencrypted.
     A finished run is archived after `retention_hours`; a client more than `replay_cap` events behind gets a snapshot.
     """
 
@@ -35,6 +36,7 @@ class Config:
     model_name: str | None = None
     model_key: str | None = None
     model_key_parameter: str | None = None
+    laptop: bool = False
 
     @classmethod
     def from_env(cls, env: Mapping[str, str]) -> Config:
@@ -55,6 +57,7 @@ class Config:
             model_name=env.get("PAWL_MODEL_NAME") or None,
             model_key=env.get("PAWL_MODEL_KEY") or None,
             model_key_parameter=env.get("PAWL_MODEL_KEY_PARAMETER") or None,
+            laptop=_flag(env, "PAWL_LAPTOP"),
         )
         _check_model(config)
         if config.outbox is not None and config.email_from is None:
@@ -73,6 +76,13 @@ def _number(env: Mapping[str, str], name: str, default: int, *, least: int) -> i
     if not (text.isascii() and text.isdecimal()) or int(text) < least:
         raise InvalidSetting(f"{name} must be a whole number, {least} or more, and is {text!r}")
     return int(text)
+
+
+def _flag(env: Mapping[str, str], name: str) -> bool:
+    text = env.get(name) or "0"
+    if text not in ("0", "1"):
+        raise InvalidSetting(f"{name} must be 0 or 1, and is {text!r}")
+    return text == "1"
 
 
 def _check_model(config: Config) -> None:

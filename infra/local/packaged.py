@@ -46,6 +46,7 @@ def options(settings: Mapping[str, str], time: FastTime | None = None, **more: A
         refusals=Refusals.of_template(built.transformed),
         parameters={"Stage": STAGE, **given},
         environment={
+            "PAWL_LAPTOP": "1",
             **{name: settings[name] for name in SECRETS if settings.get(name)},
             "PAWL_EMAIL_FROM": settings.get("PAWL_EMAIL_FROM") or "pawl@laptop.invalid",
             "PAWL_OUTBOX": settings.get("PAWL_OUTBOX") or str(OUTBOX.absolute()),

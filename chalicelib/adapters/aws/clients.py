@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 import boto3
@@ -9,15 +10,21 @@ from botocore.config import Config
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
+    from mypy_boto3_lambda import LambdaClient
     from mypy_boto3_s3 import S3Client
     from mypy_boto3_sesv2 import SESV2Client
     from mypy_boto3_ssm import SSMClient
     from mypy_boto3_stepfunctions import SFNClient
+    from mypy_boto3_sts import STSClient
+    from mypy_boto3_sts.type_defs import CredentialsTypeDef
 
 TRIED_ONCE = frozenset({"dynamodb", "s3", "ssm", "sesv2"})
 """Services that are called through `retry.Retry` alone, and the one whose mails a second try could double."""
 
 CONNECTIONS = 50
+
+_making = threading.Lock()
+"""boto3's default session makes one client at a time; calls of functions run side by side."""
 
 
 @overload
@@ -30,9 +37,24 @@ def client(service: Literal["sesv2"]) -> SESV2Client: ...
 def client(service: Literal["ssm"]) -> SSMClient: ...
 @overload
 def client(service: Literal["stepfunctions"]) -> SFNClient: ...
-def client(service: Literal["dynamodb", "s3", "sesv2", "ssm", "stepfunctions"]) -> Any:
+@overload
+def client(service: Literal["sts"]) -> STSClient: ...
+def client(service: Literal["dynamodb", "s3", "sesv2", "ssm", "stepfunctions", "sts"]) -> Any:
     """A client of the region and endpoint that the environment names."""
     return boto3.client(service, config=_config(tries=1 if service in TRIED_ONCE else 3))
+
+
+def function_client(seconds: float, credentials: CredentialsTypeDef | None) -> LambdaClient:
+    """For one call of a function, which is tried once and waited for so long. Without credentials: by our own right."""
+    given = credentials or {"AccessKeyId": None, "SecretAccessKey": None, "SessionToken": None}
+    with _making:
+        return boto3.client(
+            "lambda",
+            config=Config(retries={"total_max_attempts": 1}, connect_timeout=2, read_timeout=seconds),
+            aws_access_key_id=given["AccessKeyId"],
+            aws_secret_access_key=given["SecretAccessKey"],
+            aws_session_token=given["SessionToken"],
+        )
 
 
 def _config(tries: int) -> Config:
