@@ -97,12 +97,10 @@ def test_a_reference_is_replaced_by_what_it_refers_to() -> None:
     assert "$defs" not in made
 
 
-def doubling(times: int) -> dict[str, Any]:
-    """Two references to what holds two references to what holds two."""
-    definitions: dict[str, Any] = {
-        f"a{at}": {"allOf": [{"$ref": f"#/$defs/a{at + 1}"}, {"$ref": f"#/$defs/a{at + 1}"}]} for at in range(times)
-    }
-    return {**an_object(it={"$ref": "#/$defs/a0"}), "$defs": {**definitions, f"a{times}": {"type": "string"}}}
+def widening(levels: int, by: int) -> dict[str, Any]:
+    """References to what holds as many references, and so on: little to read, and `by ** levels` schemas to check."""
+    definitions: dict[str, Any] = {f"a{at}": {"allOf": [{"$ref": f"#/$defs/a{at + 1}"}] * by} for at in range(levels)}
+    return {**an_object(it={"$ref": "#/$defs/a0"}), "$defs": {**definitions, f"a{levels}": {"type": "string"}}}
 
 
 def nested(depth: int) -> dict[str, Any]:
@@ -113,27 +111,28 @@ def nested(depth: int) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
-    "schema",
+    ("schema", "why"),
     [
-        None,
-        [],
-        True,
-        {"type": "array"},
-        an_object(it="no schema"),
-        an_object(it={"anyOf": [1]}),
-        an_object(it={"$ref": "https://example.com/schema"}),
-        an_object(it={"$ref": 7}),
-        an_object(it={"$ref": "#/$defs/none"}),
-        {**an_object(it={"$ref": "#/$defs/a"}), "$defs": {"a": {"$ref": "#/$defs/a"}}},
-        an_object(it={"$ref": "#"}),
-        doubling(20),
-        nested(100),
-        an_object(it={"enum": ["x" * MAX_BYTES]}),
-        an_object(**{f"p{at}": {} for at in range(2_000)}),
+        (None, "no schema of an object"),
+        ([], "no schema of an object"),
+        (True, "no schema of an object"),
+        ({"type": "array"}, "no schema of an object"),
+        (an_object(it="no schema"), "holds something that is no schema"),
+        (an_object(it={"anyOf": [1]}), "holds something that is no schema"),
+        (an_object(it={"$ref": "https://example.com/schema"}), "outside of itself"),
+        (an_object(it={"$ref": "other/properties/a", "a": {}}), "outside of itself"),
+        (an_object(it={"$ref": 7}), "outside of itself"),
+        (an_object(it={"$ref": "#/$defs/none"}), "not there"),
+        ({**an_object(it={"$ref": "#/$defs/a"}), "$defs": {"a": {"$ref": "#/$defs/a"}}}, "refers to itself"),
+        (an_object(it={"$ref": "#"}), "refers to itself"),
+        (widening(4, 10), "too large, too deep"),
+        (nested(100), "too large, too deep"),
+        (an_object(it={"enum": ["x" * MAX_BYTES]}), f"more than {MAX_BYTES} bytes"),
+        (an_object(**{f"p{at}": {} for at in range(2_000)}), "too large, too deep"),
     ],
 )
-def test_what_cannot_be_made_harmless_is_refused(schema: Any) -> None:
-    with pytest.raises(UnusableSchema):
+def test_what_cannot_be_made_harmless_is_refused(schema: Any, why: str) -> None:
+    with pytest.raises(UnusableSchema, match=why):
         harmless(schema)
 
 

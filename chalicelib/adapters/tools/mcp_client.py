@@ -103,12 +103,13 @@ class McpClient:
                 self._session = None
 
     def _discovered(self, limits: Limits) -> Session | None:
+        """A session without a state, if the server knows of such; whoever does not may answer with any error."""
+        stateless = Session(words.STATELESS)
         try:
-            found = self._asked(Session(words.STATELESS), "server/discover", {}, limits)
-        except Refused:
-            return None
-        versions = found.get("supportedVersions")
-        return Session(words.STATELESS) if isinstance(versions, list) and words.STATELESS in versions else None
+            versions = self._asked(stateless, "server/discover", {}, limits).get("supportedVersions")
+        except Refused as refused:
+            versions = refused.supported
+        return stateless if isinstance(versions, list | tuple) and words.STATELESS in versions else None
 
     def _initialized(self, limits: Limits) -> Session:
         request_id = next(self._ids)
@@ -199,8 +200,8 @@ def _refuse(answer: Answer) -> None:
         return
     if answer.kind == "application/json":
         with suppress(NoAnswer):
-            error = words.error_of(words.parsed(b"".join(answer.pieces)))
-            if error is not None:
-                raise Refused(*error, answer.status)
+            refused = words.refusal(words.parsed(b"".join(answer.pieces)), answer.status)
+            if refused is not None:
+                raise refused
     said = f"it answered with the HTTP status {answer.status}"
-    raise NoAnswer(said) if answer.status >= 500 else Refused(0, said, answer.status)
+    raise NoAnswer(said) if answer.status >= 500 else Refused(said, status=answer.status)

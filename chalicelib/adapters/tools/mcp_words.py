@@ -28,12 +28,14 @@ _ENCODED = re.compile(r"=\?base64\?.*\?=")
 
 
 class Refused(Exception):  # noqa: N818 - named by what happened
-    """The server answered that it does not do it. `code` is JSON-RPC's, 0 where there is none."""
+    """The server answered that it does not do it. `code` is JSON-RPC's, 0 where there is none; `supported` are the
+    versions that it names instead."""
 
-    def __init__(self, code: int, said: str, status: int = 200) -> None:
+    def __init__(self, said: str, *, code: int = 0, status: int = 200, supported: tuple[str, ...] = ()) -> None:
         super().__init__(said)
         self.code = code
         self.status = status
+        self.supported = supported
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,17 +121,27 @@ def answers(message: Any, request_id: int) -> bool:
 def result(message: Any) -> Mapping[str, Any]:
     """What the server answered. Raises `Refused` where that is an error, `NoAnswer` where it is neither."""
     said = message if isinstance(message, dict) else {}
-    if (error := error_of(said)) is not None:
-        raise Refused(*error)
+    if (refused := refusal(said)) is not None:
+        raise refused
     if not isinstance(said.get("result"), dict):
         raise NoAnswer("its answer is neither a result nor an error")
     return dict(said["result"])
 
 
-def error_of(message: Any) -> tuple[int, str] | None:
-    """Code and text of the error that a message tells of, None if it does not."""
+def refusal(message: Any, status: int = 200) -> Refused | None:
+    """The error that a message tells of, None if it does not."""
     error = message.get("error") if isinstance(message, dict) else None
     if not isinstance(error, dict):
         return None
-    code, said = error.get("code"), error.get("message")
-    return code if isinstance(code, int) else 0, str(said or "no reason given")[:LONGEST_MESSAGE]
+    code, data = error.get("code"), error.get("data")
+    supported = data.get("supported") if isinstance(data, dict) else None
+    return Refused(
+        str(error.get("message") or "no reason given")[:LONGEST_MESSAGE],
+        code=code if isinstance(code, int) else 0,
+        status=status,
+        supported=tuple(filter(_is_text, supported)) if isinstance(supported, list) else (),
+    )
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str)

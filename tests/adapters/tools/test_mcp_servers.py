@@ -236,6 +236,18 @@ def test_what_fails_before_the_call_is_sent_leaves_no_doubt(servers: McpServers)
     assert stranger.asked == ["server/discover"]
 
 
+def test_a_server_that_names_a_version_we_know_with_its_refusal_is_taken_at_its_word(servers: McpServers) -> None:
+    error = {"code": -32022, "message": "no", "data": {"supported": ["2026-07-28"]}}
+
+    def choosy(asked: Asked) -> Said:
+        return raw(json.dumps({"jsonrpc": "2.0", "id": 1, "error": error}).encode(), 400)
+
+    with a_stranger(discover=choosy) as (server, stranger):
+        assert called(servers, server).content == "acted"
+
+    assert stranger.asked == ["server/discover", "tools/call"]
+
+
 @pytest.mark.parametrize(
     ("url", "why"),
     [
