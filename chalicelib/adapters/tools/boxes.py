@@ -78,7 +78,7 @@ class AgentToolbox:
         return f"There is no tool {call.name[:LONGEST_QUOTE]!r}. Among those that there are: {names}."
 
     def fields(self, call: ToolCall) -> Mapping[str, Any]:
-        return self._box(call.name).fields(call)
+        return self._box(call.name).fields(call) if self.spec(call.name) is not None else {}
 
     def preview(self, call: ToolCall) -> str:
         return self._box(call.name).preview(call)

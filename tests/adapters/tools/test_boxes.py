@@ -161,6 +161,7 @@ def test_a_tool_that_is_gone_since_it_was_let_through_is_a_failed_call() -> None
     with a_stranger(discover=lambda asked: raw(b"", 503)) as (server, _):
         box = the_box(server)
 
+        assert box.fields(a_call("strange__act")) == {}
         assert box.call(an_invocation("strange__act")).content.startswith("The server strange is down")
         assert box.call(an_invocation("nothing")).content.startswith("There is no tool 'nothing'")
 
