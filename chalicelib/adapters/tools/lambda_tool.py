@@ -46,7 +46,7 @@ NOT_SENT = (
     ParamValidationError,
     ProxyConnectionError,
 )
-STOPPED = ("Sandbox.", "Runtime.ExitError", "Runtime.OutOfMemory")
+STOPPED = ("Sandbox.", "Runtime.ExitError", "Runtime.OutOfMemory", "Lambda.Unknown")
 """How the types of errors begin with which Lambda says that it stopped a function in the middle."""
 
 ClientOf = Callable[[float, "CredentialsTypeDef | None"], "LambdaClient"]
