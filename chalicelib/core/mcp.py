@@ -8,10 +8,11 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from chalicelib.core.declared import SERVER_NAME, McpOverride, McpServer
+from chalicelib.core.mcp_headers import mirrored
 from chalicelib.core.remote_schema import UnusableSchema, harmless
 from chalicelib.core.tools import Effect, Mark, Risk, ToolSpec
 
@@ -32,10 +33,11 @@ _TAG = 8
 
 @dataclass(frozen=True, slots=True)
 class RemoteTool:
-    """A tool by the name that its server knows, and as it is shown here."""
+    """A tool by the name that its server knows, and as it is shown here. `headers`: see `mcp_headers.mirrored`."""
 
     remote_name: str
     spec: ToolSpec
+    headers: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +99,7 @@ def _tool(server: McpServer, entry: Any) -> RemoteTool:
         at_least=max(override.at_least, _hinted(entry.get("annotations"))),
         secrets=() if server.secret is None else (server.secret,),
     )
-    return RemoteTool(name, spec)
+    return RemoteTool(name, spec, mirrored(entry.get("inputSchema")))
 
 
 def _name_of(entry: Any) -> str:

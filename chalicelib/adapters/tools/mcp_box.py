@@ -11,7 +11,6 @@ from chalicelib.adapters.tools.mcp_servers import Listing, McpServers
 from chalicelib.adapters.tools.toolbox import FunctionToolbox, Tool
 from chalicelib.core import mcp
 from chalicelib.core.declared import McpServer
-from chalicelib.core.tools import Invocation, ToolResult
 
 logger = logging.getLogger(__name__)
 
@@ -75,8 +74,5 @@ class RemoteBox:
             taken = mcp.taken(server, listings[name].entries)
             for line in taken.left_out:
                 logger.warning("a tool is left out: account_id=%s server=%s %s", self._account_id, name, line)
-            tools += [(tool.spec, partial(self._call, server, tool)) for tool in taken.tools.values()]
+            tools += [(tool.spec, partial(self._known.call, server, tool)) for tool in taken.tools.values()]
         return tools
-
-    def _call(self, server: McpServer, tool: mcp.RemoteTool, invocation: Invocation) -> ToolResult:
-        return self._known.call(server, tool.remote_name, tool.spec.effect, invocation)

@@ -14,6 +14,7 @@ from chalicelib.adapters.net import sse
 from chalicelib.adapters.tools import mcp_words as words
 from chalicelib.adapters.tools.mcp_line import Answer, McpLine, NoAnswer, NotSent
 from chalicelib.adapters.tools.mcp_words import Refused, Session
+from chalicelib.core.mcp import RemoteTool
 from chalicelib.core.tools import Stop
 from chalicelib.ports.clock import Clock
 
@@ -24,6 +25,9 @@ MOST_FAILED_RESUMES = 3
 
 NO_SUCH_SESSION = frozenset({400, 404, 405})
 """404 says the specification; some servers answer 400, and one that has no sessions any more 405."""
+
+Routing = Mapping[str, str]
+"""Headers that say what is in a request's body."""
 
 Token = Callable[[], str | None]
 """What is sent as a bearer token, fetched anew for each request. Raises `NotSent`."""
@@ -69,23 +73,23 @@ class McpClient:
             cursor = {"cursor": page["nextCursor"]}
         return listed
 
-    def call(self, tool: str, args: Mapping[str, Any], call_id: str, limits: Limits) -> Mapping[str, Any]:
+    def call(self, tool: RemoteTool, args: Mapping[str, Any], call_id: str, limits: Limits) -> Mapping[str, Any]:
         """The result of a tool. Raises `NotSent`, `NoAnswer` or `Refused`."""
-        params = {"name": tool, "arguments": dict(args), "_meta": {words.CALL_ID: call_id}}
-        return self._request("tools/call", params, limits, tool)
+        params = {"name": tool.remote_name, "arguments": dict(args), "_meta": {words.CALL_ID: call_id}}
+        return self._request("tools/call", params, limits, words.routing(tool.remote_name, args, tool.headers))
 
     def _request(
-        self, method: str, params: Mapping[str, Any], limits: Limits, name: str | None = None
+        self, method: str, params: Mapping[str, Any], limits: Limits, routing: Routing | None = None
     ) -> Mapping[str, Any]:
         """In a session that has ended in the meantime nothing was done: a new one is begun, once."""
         session = self._met(limits)
         try:
-            return self._asked(session, method, params, limits, name)
+            return self._asked(session, method, params, limits, routing)
         except Refused as refused:
             if not _ended(session, refused):
                 raise
             self._forget(session)
-        return self._asked(self._met(limits), method, params, limits, name)
+        return self._asked(self._met(limits), method, params, limits, routing)
 
     def _met(self, limits: Limits) -> Session:
         with self._meeting:
@@ -125,13 +129,13 @@ class McpClient:
         return session
 
     def _asked(
-        self, session: Session, method: str, params: Mapping[str, Any], limits: Limits, name: str | None = None
+        self, session: Session, method: str, params: Mapping[str, Any], limits: Limits, routing: Routing | None = None
     ) -> Mapping[str, Any]:
         request_id = next(self._ids)
         stream, message = _Stream(), None
         try:
             body = session.body(method, params, request_id)
-            with self._exchange("POST", session.headers(method, name), body, limits) as answer:
+            with self._exchange("POST", session.headers(method, routing), body, limits) as answer:
                 message = _message(answer, request_id, stream)
         except NoAnswer:
             if session.stateless or stream.last_id is None:

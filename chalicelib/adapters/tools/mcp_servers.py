@@ -16,7 +16,8 @@ from chalicelib.adapters.tools.mcp_line import McpLine, NoAnswer, NotSent
 from chalicelib.adapters.tools.mcp_results import outcome
 from chalicelib.adapters.tools.mcp_words import Refused
 from chalicelib.core.declared import McpServer
-from chalicelib.core.tools import Effect, Invocation, ToolResult
+from chalicelib.core.mcp import RemoteTool
+from chalicelib.core.tools import Invocation, ToolResult
 from chalicelib.ports.clock import Clock
 
 logger = logging.getLogger(__name__)
@@ -76,7 +77,7 @@ class McpServers:
             thread.join()
         return found
 
-    def call(self, server: McpServer, tool: str, effect: Effect, invocation: Invocation) -> ToolResult:
+    def call(self, server: McpServer, tool: RemoteTool, invocation: Invocation) -> ToolResult:
         """Make the call. Whatever the server does is a result; `unknown` where nobody knows what it did."""
         account_id, limits = invocation.account_id, Limits(invocation.deadline, invocation.stop)
         client = self._one(account_id, server).client
@@ -89,7 +90,7 @@ class McpServers:
             result = _failed(f"The server {server.name} refused the call: {refused}")
         except NoAnswer as why:
             said = f"The server {server.name} was asked, and gave no usable answer: {why}."
-            result = replace(_failed(said), unknown=not effect.repeatable)
+            result = replace(_failed(said), unknown=not tool.spec.effect.repeatable)
         return replace(result, content=self._redacted(result.content, account_id, server))
 
     def _listing(self, account_id: str, server: McpServer, limits: Limits) -> Listing:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -49,12 +49,11 @@ class Session:
     def stateless(self) -> bool:
         return self.version == STATELESS
 
-    def headers(self, method: str, name: str | None = None) -> dict[str, str]:
-        """`name` is that of the tool that is called."""
+    def headers(self, method: str, routing: Mapping[str, str] | None = None) -> dict[str, str]:
+        """`routing` are headers that say what else is in the body; where there is a session, it routes."""
         headers = {**HEADERS, "MCP-Protocol-Version": self.version}
         if self.stateless:
-            headers["Mcp-Method"] = method
-            return headers if name is None else {**headers, "Mcp-Name": header_value(name)}
+            return {**headers, "Mcp-Method": method, **(routing or {})}
         return headers if self.session_id is None else {**headers, "Mcp-Session-Id": self.session_id}
 
     def body(self, method: str, params: Mapping[str, Any], request_id: int | None) -> bytes:
@@ -78,6 +77,27 @@ def header_value(text: str) -> str:
     if _PLAIN.fullmatch(text) and not _ENCODED.fullmatch(text):
         return text
     return f"=?base64?{base64.b64encode(text.encode()).decode()}?="
+
+
+def routing(tool: str, args: Mapping[str, Any], headers: Mapping[str, Sequence[str]]) -> dict[str, str]:
+    """What a call says in headers too: the tool, and the arguments at the paths that the tool wants to see there."""
+    found = {name: _at(args, path) for name, path in headers.items()}
+    mirrored = {f"Mcp-Param-{name}": _rendered(value) for name, value in found.items() if _is_scalar(value)}
+    return {"Mcp-Name": header_value(tool), **mirrored}
+
+
+def _at(args: Any, path: Sequence[str]) -> Any:
+    for name in path:
+        args = args.get(name) if isinstance(args, Mapping) else None
+    return args
+
+
+def _is_scalar(value: Any) -> bool:
+    return isinstance(value, str | int)
+
+
+def _rendered(value: str | int) -> str:
+    return header_value(json.dumps(value) if isinstance(value, bool) else str(value))
 
 
 def handshake(request_id: int) -> bytes:

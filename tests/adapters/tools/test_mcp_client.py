@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import timedelta
 from typing import Any
@@ -13,7 +13,8 @@ from chalicelib.adapters.system import SystemClock
 from chalicelib.adapters.tools.mcp_client import Limits, McpClient
 from chalicelib.adapters.tools.mcp_line import McpLine
 from chalicelib.adapters.tools.mcp_results import outcome
-from chalicelib.core.tools import ToolResult
+from chalicelib.core.mcp import RemoteTool
+from chalicelib.core.tools import ToolResult, ToolSpec
 from tests.adapters.tools.mcp_server import Legacy, MemoryEvents, Recording, running, weather
 
 CLOCK = SystemClock()
@@ -35,6 +36,10 @@ def serving(way: str, legacy: bool) -> Iterator[tuple[McpClient, Recording]]:
         yield McpClient(McpLine(url, loopback=True), lambda: None, CLOCK), recording
 
 
+def the_tool(name: str, headers: Mapping[str, tuple[str, ...]] | None = None) -> RemoteTool:
+    return RemoteTool(name, ToolSpec(f"weather__{name}", "Does it.", {"type": "object"}), headers or {})
+
+
 def limits() -> Limits:
     return Limits(CLOCK.now() + timedelta(seconds=10))
 
@@ -45,7 +50,7 @@ def test_tools_are_listed_and_called_in_each_way_that_servers_answer(way: str, l
     with serving(way, legacy) as (client, _):
         names = [tool["name"] for tool in client.tools(limits())]
         results = {
-            name: outcome(client.call(name, args, "id", limits()))
+            name: outcome(client.call(the_tool(name), args, "id", limits()))
             for name, args in {"forecast": {"city": "Zürich"}, "fail": {"why": "x"}, "step_by_step": {}}.items()
         }
 
@@ -59,8 +64,8 @@ def test_tools_are_listed_and_called_in_each_way_that_servers_answer(way: str, l
 
 def test_without_a_state_each_call_is_one_request_that_says_everything() -> None:
     with serving("json", legacy=False) as (client, recording):
-        client.call("forecast", {"city": "Oslo"}, "id", limits())
-        client.call("forecast", {"city": "Oslo"}, "id", limits())
+        client.call(the_tool("forecast"), {"city": "Oslo"}, "id", limits())
+        client.call(the_tool("forecast"), {"city": "Oslo"}, "id", limits())
 
     methods = [headers["mcp-method"] for _, headers in recording.requests]
     _, last = recording.requests[-1]
@@ -70,10 +75,21 @@ def test_without_a_state_each_call_is_one_request_that_says_everything() -> None
     assert "mcp-session-id" not in last
 
 
+def test_arguments_that_a_tool_wants_to_see_in_headers_are_there_too() -> None:
+    wanted = {"City": ("city",), "Days": ("when", "days"), "Sure": ("sure",), "None": ("none",), "Deep": ("city", "x")}
+    args = {"city": "Zürich", "when": {"days": 3}, "sure": True, "none": None}
+    with serving("json", legacy=False) as (client, recording):
+        client.call(the_tool("forecast", wanted), args, "id", limits())
+
+    _, headers = recording.requests[-1]
+    told = {name: value for name, value in headers.items() if name.startswith("mcp-param-")}
+    assert told == {"mcp-param-city": "=?base64?WsO8cmljaA==?=", "mcp-param-days": "3", "mcp-param-sure": "true"}
+
+
 def test_a_session_is_begun_once_and_carried_on() -> None:
     with serving("sse", legacy=True) as (client, recording):
-        client.call("forecast", {"city": "Oslo"}, "id", limits())
-        client.call("forecast", {"city": "Oslo"}, "id", limits())
+        client.call(the_tool("forecast"), {"city": "Oslo"}, "id", limits())
+        client.call(the_tool("forecast"), {"city": "Oslo"}, "id", limits())
 
     [_, (_, hello), *others] = recording.requests
     assert "mcp-protocol-version" not in hello
@@ -84,7 +100,7 @@ def test_a_session_is_begun_once_and_carried_on() -> None:
 
 def test_an_answer_that_breaks_off_is_read_on_from_its_last_event() -> None:
     with serving("resumable", legacy=True) as (client, recording):
-        result = outcome(client.call("break_off", {}, "id", limits()))
+        result = outcome(client.call(the_tool("break_off"), {}, "id", limits()))
 
     resumed = [headers for method, headers in recording.requests if method == "GET"]
     assert result == ToolResult(ok=True, content="told on the second connection")
@@ -106,7 +122,7 @@ def test_a_session_that_the_server_has_lost_is_begun_anew_and_the_call_is_made_o
         client = McpClient(McpLine(url, loopback=True), lambda: None, CLOCK)
         client.tools(limits())
         server.session_manager._server_instances.clear()
-        result = outcome(client.call("count", {}, "id", limits()))
+        result = outcome(client.call(the_tool("count"), {}, "id", limits()))
 
     assert result == ToolResult(ok=True, content="counted")
     assert calls == [1]

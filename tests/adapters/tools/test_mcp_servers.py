@@ -15,7 +15,8 @@ import pytest
 from chalicelib.adapters.system import SystemClock
 from chalicelib.adapters.tools.mcp_servers import KEPT, KEPT_IF_DOWN, MOST_SERVERS, McpServers
 from chalicelib.core.declared import McpServer
-from chalicelib.core.tools import Effect, ToolResult
+from chalicelib.core.mcp import RemoteTool
+from chalicelib.core.tools import Effect, ToolResult, ToolSpec
 from tests.a_call import an_invocation
 from tests.adapters.net.website import Asked, Said
 from tests.adapters.tools.stranger import (
@@ -62,7 +63,8 @@ def called(
     **more: Any,
 ) -> ToolResult:
     deadline = SystemClock().now() + timedelta(seconds=seconds)
-    return servers.call(server, "act", effect, an_invocation("strange__act", {"a": 1}, deadline=deadline, **more))
+    tool = RemoteTool("act", ToolSpec("strange__act", "Acts.", {"type": "object"}, effect))
+    return servers.call(server, tool, an_invocation("strange__act", {"a": 1}, deadline=deadline, **more))
 
 
 def endless(piece: bytes) -> Callable[[], Iterator[bytes]]:
