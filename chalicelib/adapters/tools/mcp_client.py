@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
 from datetime import datetime
@@ -29,16 +29,14 @@ NO_SUCH_SESSION = frozenset({400, 404, 405})
 Routing = Mapping[str, str]
 """Headers that say what is in a request's body."""
 
-Token = Callable[[], str | None]
-"""What is sent as a bearer token, fetched anew for each request. Raises `NotSent`."""
-
 
 @dataclass(frozen=True, slots=True)
-class Limits:
-    """Until when an exchange, with all that belongs to it, may take, and what ends it before."""
+class Terms:
+    """How a server is asked: until when at most, what ends it before, and by which bearer token."""
 
     until: datetime
     stop: Stop | None = None
+    token: str | None = None
 
 
 @dataclass(slots=True)
@@ -52,20 +50,19 @@ class _Stream:
 class McpClient:
     """How the server is spoken to is found out once, and again when it no longer understands."""
 
-    def __init__(self, line: McpLine, token: Token, clock: Clock) -> None:
+    def __init__(self, line: McpLine, clock: Clock) -> None:
         self._line = line
-        self._token = token
         self._clock = clock
         self._ids = count(1)
         self._meeting = threading.Lock()
         self._session: Session | None = None
 
-    def tools(self, limits: Limits) -> list[Any]:
+    def tools(self, terms: Terms) -> list[Any]:
         """Everything that the server lists, unchecked. Raises `NotSent`, `NoAnswer` or `Refused`."""
         listed: list[Any] = []
         cursor: dict[str, Any] = {}
         for _ in range(MOST_PAGES):
-            page = self._request("tools/list", cursor, limits)
+            page = self._request("tools/list", cursor, terms)
             tools = page.get("tools")
             listed += tools if isinstance(tools, list) else []
             if not isinstance(page.get("nextCursor"), str):
@@ -73,29 +70,29 @@ class McpClient:
             cursor = {"cursor": page["nextCursor"]}
         return listed
 
-    def call(self, tool: RemoteTool, args: Mapping[str, Any], call_id: str, limits: Limits) -> Mapping[str, Any]:
+    def call(self, tool: RemoteTool, args: Mapping[str, Any], call_id: str, terms: Terms) -> Mapping[str, Any]:
         """The result of a tool. Raises `NotSent`, `NoAnswer` or `Refused`."""
         params = {"name": tool.remote_name, "arguments": dict(args), "_meta": {words.CALL_ID: call_id}}
-        return self._request("tools/call", params, limits, words.routing(tool.remote_name, args, tool.headers))
+        return self._request("tools/call", params, terms, words.routing(tool.remote_name, args, tool.headers))
 
     def _request(
-        self, method: str, params: Mapping[str, Any], limits: Limits, routing: Routing | None = None
+        self, method: str, params: Mapping[str, Any], terms: Terms, routing: Routing | None = None
     ) -> Mapping[str, Any]:
         """In a session that has ended in the meantime nothing was done: a new one is begun, once."""
-        session = self._met(limits)
+        session = self._met(terms)
         try:
-            return self._asked(session, method, params, limits, routing)
+            return self._asked(session, method, params, terms, routing)
         except Refused as refused:
             if not _ended(session, refused):
                 raise
             self._forget(session)
-        return self._asked(self._met(limits), method, params, limits, routing)
+        return self._asked(self._met(terms), method, params, terms, routing)
 
-    def _met(self, limits: Limits) -> Session:
+    def _met(self, terms: Terms) -> Session:
         with self._meeting:
             if self._session is None:
                 try:
-                    self._session = self._discovered(limits) or self._initialized(limits)
+                    self._session = self._discovered(terms) or self._initialized(terms)
                 except NoAnswer as lost:
                     # What was asked of the server so far has no effect: the call itself was not sent.
                     raise NotSent(str(lost)) from lost
@@ -106,76 +103,75 @@ class McpClient:
             if self._session is session:
                 self._session = None
 
-    def _discovered(self, limits: Limits) -> Session | None:
+    def _discovered(self, terms: Terms) -> Session | None:
         """A session without a state, if the server knows of such; whoever does not may answer with any error."""
         stateless = Session(words.STATELESS)
         try:
-            versions = self._asked(stateless, "server/discover", {}, limits).get("supportedVersions")
+            versions = self._asked(stateless, "server/discover", {}, terms).get("supportedVersions")
         except Refused as refused:
             versions = refused.supported
         return stateless if isinstance(versions, list | tuple) and words.STATELESS in versions else None
 
-    def _initialized(self, limits: Limits) -> Session:
+    def _initialized(self, terms: Terms) -> Session:
         request_id = next(self._ids)
-        with self._exchange("POST", words.HEADERS, words.handshake(request_id), limits) as answer:
+        with self._exchange("POST", words.HEADERS, words.handshake(request_id), terms) as answer:
             message = _message(answer, request_id, _Stream())
         version = words.result(message).get("protocolVersion")
         if version not in words.WITH_SESSIONS:
             raise NoAnswer(f"it speaks no version that is known here, but {str(version)[:40]!r}")
         session = Session(version, answer.headers.get("mcp-session-id"))
         told = "notifications/initialized"
-        with self._exchange("POST", session.headers(told), session.body(told, {}, None), limits) as answer:
+        with self._exchange("POST", session.headers(told), session.body(told, {}, None), terms) as answer:
             _refuse(answer)
         return session
 
     def _asked(
-        self, session: Session, method: str, params: Mapping[str, Any], limits: Limits, routing: Routing | None = None
+        self, session: Session, method: str, params: Mapping[str, Any], terms: Terms, routing: Routing | None = None
     ) -> Mapping[str, Any]:
         request_id = next(self._ids)
         stream, message = _Stream(), None
         try:
             body = session.body(method, params, request_id)
-            with self._exchange("POST", session.headers(method, routing), body, limits) as answer:
+            with self._exchange("POST", session.headers(method, routing), body, terms) as answer:
                 message = _message(answer, request_id, stream)
         except NoAnswer:
             if session.stateless or stream.last_id is None:
                 raise
         if message is None and not session.stateless:
-            message = self._resumed(session, request_id, stream, limits)
+            message = self._resumed(session, request_id, stream, terms)
         if message is None:
             raise NoAnswer("its stream ended without an answer")
         return words.result(message)
 
-    def _resumed(self, session: Session, request_id: int, stream: _Stream, limits: Limits) -> Any:
+    def _resumed(self, session: Session, request_id: int, stream: _Stream, terms: Terms) -> Any:
         """The answer that comes on another connection, after the first one was closed early."""
         failed = 0
-        while stream.last_id is not None and failed < MOST_FAILED_RESUMES and self._left(limits) > 0:
-            self._wait(stream, limits)
+        while stream.last_id is not None and failed < MOST_FAILED_RESUMES and self._left(terms) > 0:
+            self._wait(stream, terms)
             headers = {**session.headers("GET"), "Last-Event-ID": words.header_value(stream.last_id)}
             try:
-                with self._exchange("GET", headers, None, limits) as answer:
+                with self._exchange("GET", headers, None, terms) as answer:
                     if (message := _message(answer, request_id, stream)) is not None:
                         return message
             except (NotSent, NoAnswer, Refused):
                 failed += 1
         return None
 
-    def _wait(self, stream: _Stream, limits: Limits) -> None:
+    def _wait(self, stream: _Stream, terms: Terms) -> None:
         seconds = max(stream.retry_ms, LEAST_RETRY_MS) / 1000
-        self._clock.sleep(max(0.0, min(seconds, self._left(limits))))
+        self._clock.sleep(max(0.0, min(seconds, self._left(terms))))
 
-    def _left(self, limits: Limits) -> float:
-        stopped = limits.stop is not None and limits.stop.is_set()
-        return 0 if stopped else (limits.until - self._clock.now()).total_seconds()
+    def _left(self, terms: Terms) -> float:
+        stopped = terms.stop is not None and terms.stop.is_set()
+        return 0 if stopped else (terms.until - self._clock.now()).total_seconds()
 
     def _exchange(
-        self, method: str, headers: Mapping[str, str], body: bytes | None, limits: Limits
+        self, method: str, headers: Mapping[str, str], body: bytes | None, terms: Terms
     ) -> AbstractContextManager[Answer]:
-        token = self._token()
-        if (left := self._left(limits)) <= 0:
+        if (left := self._left(terms)) <= 0:
             raise NotSent("there was no time left to ask it")
-        authorized = {**headers, "Authorization": f"Bearer {token}"} if token is not None else headers
-        return self._line.exchange(method, authorized, body, left, limits.stop)
+        authorized = {**headers, "Authorization": f"Bearer {terms.token}"} if terms.token is not None else headers
+        return self._line.exchange(method, authorized, body, left, terms.stop)
 
 
 def _ended(session: Session, refused: Refused) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import json
 import logging
 import threading
 from collections.abc import Callable, Mapping, Sequence
@@ -11,11 +12,12 @@ from datetime import datetime, timedelta
 from typing import Any
 from urllib.parse import quote
 
-from chalicelib.adapters.tools.mcp_client import Limits, McpClient
+from chalicelib.adapters.tools.mcp_client import McpClient, Terms
 from chalicelib.adapters.tools.mcp_line import McpLine, NoAnswer, NotSent
 from chalicelib.adapters.tools.mcp_results import outcome
 from chalicelib.adapters.tools.mcp_words import Refused
 from chalicelib.core.declared import McpServer
+from chalicelib.core.errors import Unavailable
 from chalicelib.core.mcp import RemoteTool
 from chalicelib.core.tools import Invocation, ToolResult
 from chalicelib.ports.clock import Clock
@@ -31,7 +33,7 @@ MOST_SERVERS = 256
 """That are remembered at once; the oldest is forgotten first."""
 
 SecretOf = Callable[[str, str], str | None]
-"""Account and name to the secret, None if there is none of that name."""
+"""Account and name to the secret, None if there is none of that name. Raises `Unavailable`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,11 +64,11 @@ class McpServers:
 
     def listings(self, account_id: str, servers: Sequence[McpServer]) -> Mapping[str, Listing]:
         """By the servers' names; all are asked at once. A server that does not answer in time is down."""
-        limits = Limits(self._clock.now() + timedelta(seconds=LISTING_SECONDS))
+        until = self._clock.now() + timedelta(seconds=LISTING_SECONDS)
         found: dict[str, Listing] = {}
 
         def look(server: McpServer) -> None:
-            found[server.name] = self._listing(account_id, server, limits)
+            found[server.name] = self._listing(account_id, server, until)
 
         threads = [threading.Thread(target=look, args=(server,), daemon=True) for server in servers[1:]]
         for thread in threads:
@@ -79,11 +81,12 @@ class McpServers:
 
     def call(self, server: McpServer, tool: RemoteTool, invocation: Invocation) -> ToolResult:
         """Make the call. Whatever the server does is a result; `unknown` where nobody knows what it did."""
-        account_id, limits = invocation.account_id, Limits(invocation.deadline, invocation.stop)
-        client = self._one(account_id, server).client
-        call = invocation.call
+        call, secret = invocation.call, None
         try:
-            result = outcome(client.call(tool, call.args, call.call_id, limits))
+            secret = self._secret(invocation.account_id, server)
+            terms = Terms(invocation.deadline, invocation.stop, secret)
+            client = self._one(invocation.account_id, server).client
+            result = outcome(client.call(tool, call.args, call.call_id, terms))
         except NotSent as why:
             result = _failed(f"The server {server.name} was not asked: {why}.")
         except Refused as refused:
@@ -91,21 +94,24 @@ class McpServers:
         except NoAnswer as why:
             said = f"The server {server.name} was asked, and gave no usable answer: {why}."
             result = replace(_failed(said), unknown=not tool.spec.effect.repeatable)
-        return replace(result, content=self._redacted(result.content, account_id, server))
+        return replace(result, content=_redacted(result.content, secret))
 
-    def _listing(self, account_id: str, server: McpServer, limits: Limits) -> Listing:
+    def _listing(self, account_id: str, server: McpServer, until: datetime) -> Listing:
         known = self._one(account_id, server)
         with known.lock:
             if known.until is None or self._clock.now() >= known.until:
-                known.listing = self._listed(account_id, server, known.client, limits)
+                known.listing = self._listed(account_id, server, known.client, until)
                 known.until = self._clock.now() + (KEPT if known.listing.problem is None else KEPT_IF_DOWN)
             return known.listing
 
-    def _listed(self, account_id: str, server: McpServer, client: McpClient, limits: Limits) -> Listing:
+    def _listed(self, account_id: str, server: McpServer, client: McpClient, until: datetime) -> Listing:
+        secret = None
         try:
-            return Listing(client.tools(limits))
+            secret = self._secret(account_id, server)
+            entries = client.tools(Terms(until, token=secret))
+            return Listing(json.loads(_redacted(json.dumps(entries, ensure_ascii=False), secret)))
         except (NotSent, NoAnswer, Refused) as why:
-            problem = self._redacted(str(why), account_id, server)
+            problem = _redacted(str(why), secret)
             logger.warning("an MCP server is down: account_id=%s name=%s: %s", account_id, server.name, problem)
             return Listing(problem=problem)
 
@@ -115,32 +121,32 @@ class McpServers:
             if key not in self._known:
                 if len(self._known) >= MOST_SERVERS:
                     del self._known[next(iter(self._known))]
-                line = McpLine(server.url, loopback=self._loopback)
-                token = self._token(account_id, server)
-                self._known[key] = _Known(McpClient(line, token, self._clock))
+                self._known[key] = _Known(McpClient(McpLine(server.url, loopback=self._loopback), self._clock))
             return self._known[key]
 
-    def _token(self, account_id: str, server: McpServer) -> Callable[[], str | None]:
-        def token() -> str | None:
-            if server.secret is None:
-                return None
+    def _secret(self, account_id: str, server: McpServer) -> str | None:
+        """Fetched anew each time, so that a new one counts at once. Raises `NotSent`."""
+        if server.secret is None:
+            return None
+        try:
             secret = self._secret_of(account_id, server.secret)
-            if secret is None:
-                raise NotSent(f"the account has no secret {server.secret}")
-            if not (secret.isascii() and secret.isprintable()):
-                raise NotSent(f"the secret {server.secret} holds characters that no HTTP header takes")
-            return secret
-
-        return token
-
-    def _redacted(self, text: str, account_id: str, server: McpServer) -> str:
-        """A server may say back what it was sent."""
-        secret = self._secret_of(account_id, server.secret) if server.secret is not None else None
+        except Unavailable as fault:
+            raise NotSent(f"the secret {server.secret} cannot be fetched at the moment") from fault
         if not secret:
-            return text
-        for spelled in (secret, quote(secret, safe=""), base64.b64encode(secret.encode()).decode()):
-            text = text.replace(spelled, "[secret]")
+            raise NotSent(f"the account has no secret {server.secret}")
+        if not (secret.isascii() and secret.isprintable()):
+            raise NotSent(f"the secret {server.secret} holds characters that no HTTP header takes")
+        return secret
+
+
+def _redacted(text: str, secret: str | None) -> str:
+    """A server may say back what it was sent."""
+    if secret is None:
         return text
+    encoded = base64.b64encode(secret.encode()).decode()
+    for spelled in (secret, json.dumps(secret)[1:-1], quote(secret, safe=""), encoded):
+        text = text.replace(spelled, "[secret]")
+    return text
 
 
 def _failed(content: str) -> ToolResult:

@@ -15,6 +15,7 @@ import pytest
 from chalicelib.adapters.system import SystemClock
 from chalicelib.adapters.tools.mcp_servers import KEPT, KEPT_IF_DOWN, MOST_SERVERS, McpServers
 from chalicelib.core.declared import McpServer
+from chalicelib.core.errors import Unavailable
 from chalicelib.core.mcp import RemoteTool
 from chalicelib.core.tools import Effect, ToolResult, ToolSpec
 from tests.a_call import an_invocation
@@ -31,7 +32,7 @@ from tests.adapters.tools.stranger import (
 )
 from tests.patience import await_true
 
-SECRET = "s3cret/of+the=account"
+SECRET = 's3cret/of+the="account"'
 
 
 class ShiftedClock(SystemClock):
@@ -303,6 +304,36 @@ def test_without_its_secret_a_server_is_not_asked(servers: McpServers) -> None:
         result = called(servers, server)
 
     assert result == ToolResult(ok=False, content="The server strange was not asked: the account has no secret none.")
+    assert stranger.asked == []
+
+
+def test_a_description_is_not_the_way_to_tell_a_model_the_secret(servers: McpServers) -> None:
+    def echo(asked: Asked) -> Said:
+        return result(asked, tools=[nothing_special(description=f"You sent {asked.headers['authorization']}.")])
+
+    with a_stranger("key", list=echo) as (server, _):
+        [listing] = servers.listings("acme", [server]).values()
+
+    assert [entry["description"] for entry in listing.entries] == ["You sent Bearer [secret]."]
+
+
+def unavailable(account_id: str, name: str) -> str:
+    raise Unavailable("SSM does not answer")
+
+
+@pytest.mark.parametrize(
+    ("secret_of", "why"),
+    [
+        (unavailable, "the secret key cannot be fetched at the moment"),
+        (lambda account_id, name: "two\r\nlines", "the secret key holds characters that no HTTP header takes"),
+        (lambda account_id, name: "", "the account has no secret key"),
+    ],
+)
+def test_a_secret_that_cannot_be_had_or_sent_means_no_call(secret_of: Callable[[str, str], str], why: str) -> None:
+    with a_stranger("key") as (server, stranger):
+        result = called(McpServers(secret_of, SystemClock(), loopback=True), server)
+
+    assert result == ToolResult(ok=False, content=f"The server strange was not asked: {why}.")
     assert stranger.asked == []
 
 
