@@ -82,6 +82,17 @@ def test_only_a_laptop_asks_mcp_servers_of_its_own(laptop: bool, offered: list[s
     assert bool(stranger.asked) is laptop
 
 
+def test_an_mcp_server_gets_the_accounts_secret(aws: None) -> None:
+    boto3.client("ssm").put_parameter(Name="/secrets/acme/key", Value="of-acme-alone", Type="SecureString")
+    settings = {"table": "table", "bucket": "bucket", "state_machine_arn": "arn", "secrets_prefix": "/secrets"}
+    world = World(Config(**settings, laptop=True))  # type: ignore[arg-type]
+    with a_stranger("key") as (server, stranger):
+        box = world.toolboxes.of("acme", Agent("a", "", "", "scripted:x", declared=(server,)))
+        assert [spec.secrets for spec in box.specs(())] == [("key",)]
+
+    assert {asked.headers["authorization"] for asked in stranger.requests} == {"Bearer of-acme-alone"}
+
+
 def test_a_declared_function_is_called_by_name(aws: None, monkeypatch: pytest.MonkeyPatch) -> None:
     world = World(Config(table="table", bucket="bucket", state_machine_arn="arn"))
     spec = ToolSpec("pay", "Pays.", {"type": "object"})

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from chalicelib.adapters.tools.toolbox import LONGEST_QUOTE, FunctionToolbox, Tool, ToolProblem
 from chalicelib.core.agent import Agent
 from chalicelib.core.declared import LambdaTool, McpServer, OutsideTool
+from chalicelib.core.preview import preview
 from chalicelib.core.reply import ToolCall
 from chalicelib.core.tools import Answers, Invocation, ToolResult, ToolSpec
 from chalicelib.ports.toolbox import Toolbox
@@ -81,7 +82,8 @@ class AgentToolbox:
         return self._box(call.name).fields(call) if self.spec(call.name) is not None else {}
 
     def preview(self, call: ToolCall) -> str:
-        return self._box(call.name).preview(call)
+        """Also of a call whose server is gone since: a person may be asked what became of it."""
+        return preview(self.spec(call.name) or ToolSpec(call.name, "", {}), call.args)
 
     def call(self, invocation: Invocation) -> ToolResult:
         if self.spec(invocation.call.name) is None:
