@@ -20,6 +20,8 @@ from chalicelib.core.errors import Unavailable
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
 
+    from chalicelib.adapters.tools.lambda_tool import LambdaTools
+    from chalicelib.adapters.tools.mcp_servers import McpServers
     from chalicelib.adapters.tools.toolbox import FunctionToolbox
     from chalicelib.core.tools import ToolSpec
     from chalicelib.ports.agent_book import AgentBook
@@ -140,10 +142,11 @@ class World:
     @cached_property
     def toolboxes(self) -> Toolboxes:
         from chalicelib.adapters.dynamodb.payloads import keep_text
+        from chalicelib.adapters.tools.boxes import Boxes
         from chalicelib.adapters.tools.guarded import Guards
-        from chalicelib.adapters.tools.toolbox import Shared
 
-        return Guards(Shared(self._built_in), self.secrets, partial(keep_text, payloads=self._payloads))
+        boxes = Boxes(self._built_in, functions=lambda: self._lambda_tools, servers=lambda: self._mcp_servers)
+        return Guards(boxes, self.secrets, partial(keep_text, payloads=self._payloads))
 
     @property
     def _built_in(self) -> FunctionToolbox:
@@ -202,6 +205,19 @@ class World:
         from chalicelib.adapters.aws.secrets import ParameterSecrets
 
         return ParameterSecrets(clients.client("ssm"), self.config.secrets_prefix, Retry(self.clock, self.chance))
+
+    @cached_property
+    def _lambda_tools(self) -> LambdaTools:
+        from chalicelib.adapters.aws import clients
+        from chalicelib.adapters.tools.lambda_tool import LambdaTools
+
+        return LambdaTools(clients.function_client, lambda: clients.client("sts"), self.clock)
+
+    @cached_property
+    def _mcp_servers(self) -> McpServers:
+        from chalicelib.adapters.tools.mcp_servers import McpServers
+
+        return McpServers(self.secrets.get, self.clock, loopback=self.config.laptop)
 
     @cached_property
     def web(self) -> Web:

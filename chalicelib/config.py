@@ -22,6 +22,7 @@ class Config:
     A stream of the edge, which listens on `edge_port`, ends after `stream_seconds` (0: with its run).
     Mail goes out from `email_from`, through SES or into the folder `outbox` where there is one; without a sender there
     is no tool for it. The secrets of accounts' tools are SSM parameters under `secrets_prefix`.
+    On a `laptop` an agent's MCP servers may be this machine's own, unencrypted.
     A finished run is archived after `retention_hours`; a client more than `replay_cap` events behind gets a snapshot.
     What is announced goes to `event_bus` and to webhooks; `loopback_webhooks`: those may be on this machine.
     """
@@ -47,6 +48,7 @@ class Config:
     ticket_secret: str | None = None
     ticket_secret_parameter: str | None = None
     socket_endpoint: str | None = None
+    laptop: bool = False
 
     @classmethod
     def from_env(cls, env: Mapping[str, str]) -> Config:
@@ -73,6 +75,7 @@ class Config:
             ticket_secret=env.get("PAWL_TICKET_SECRET") or None,
             ticket_secret_parameter=env.get("PAWL_TICKET_SECRET_PARAMETER") or None,
             socket_endpoint=env.get("PAWL_SOCKET_ENDPOINT") or None,
+            laptop=_flag(env, "PAWL_LAPTOP"),
         )
         _check_model(config)
         _check_ticket_secret(config)
@@ -87,18 +90,18 @@ def _required(env: Mapping[str, str], name: str) -> str:
     return env[name]
 
 
-def _flag(env: Mapping[str, str], name: str) -> bool:
-    text = env.get(name) or "0"
-    if text not in ("0", "1"):
-        raise InvalidSetting(f"{name} must be 0 or 1, and is {text!r}")
-    return text == "1"
-
-
 def _number(env: Mapping[str, str], name: str, default: int, *, least: int) -> int:
     text = env.get(name) or str(default)
     if not (text.isascii() and text.isdecimal()) or int(text) < least:
         raise InvalidSetting(f"{name} must be a whole number, {least} or more, and is {text!r}")
     return int(text)
+
+
+def _flag(env: Mapping[str, str], name: str) -> bool:
+    text = env.get(name) or "0"
+    if text not in ("0", "1"):
+        raise InvalidSetting(f"{name} must be 0 or 1, and is {text!r}")
+    return text == "1"
 
 
 def _check_model(config: Config) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from infra import announcements, edge, gateway, socket_api, stream, table
+from infra import announcements, edge, gateway, socket_api, stream, table, tool_rights
 
 ASL = Path(__file__).with_name("agent_loop.asl.json")
 
@@ -36,8 +36,8 @@ LOOP_ARN = f"arn:${{AWS::Partition}}:states:${{AWS::Region}}:${{AWS::AccountId}}
 def merge_template(stage: str) -> dict[str, Any]:
     """The template that `chalice package --merge-template` takes."""
     return {
-        "Parameters": {**_parameters(stage), **edge.parameters()},
-        "Conditions": edge.conditions(),
+        "Parameters": {**_parameters(stage), **edge.parameters(), **tool_rights.parameters()},
+        "Conditions": {**edge.conditions(), **tool_rights.conditions()},
         "Globals": {
             "Function": {
                 "Environment": {"Variables": _environment()},
@@ -57,6 +57,7 @@ def merge_template(stage: str) -> dict[str, Any]:
             **_functions(),
             **edge.resources(LOOP_ARN),
             **socket_api.resources(),
+            **tool_rights.resources(),
         },
         "Outputs": {
             "Table": {"Value": {"Ref": "RunsTable"}},

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Iterator
+from datetime import timedelta
 from pathlib import Path
 
 import boto3
@@ -17,10 +18,15 @@ from chalicelib.adapters.outbox import Outbox
 from chalicelib.adapters.tools.guarded import Guarded
 from chalicelib.bootstrap import World
 from chalicelib.config import Config
+from chalicelib.core.agent import Agent
 from chalicelib.core.change import record
+from chalicelib.core.declared import LambdaTool
 from chalicelib.core.errors import Unavailable
 from chalicelib.core.events import EventType
+from chalicelib.core.tools import ToolSpec
 from chalicelib.core.watch import Watch
+from tests.a_call import an_invocation
+from tests.adapters.tools.stranger import a_stranger
 from tests.builders import NOON, RUN_ID, a_key, a_run, a_stamp, accepted
 from tests.conftest import BUCKET
 
@@ -65,6 +71,38 @@ def test_a_large_payload_goes_to_the_bucket_that_the_environment_names(world: Wo
 def test_without_a_provider_there_are_the_scripted_agents_only(world: World) -> None:
     assert [agent.name for agent in world.agents.all("acme")] == ["demo"]
     assert all(world.toolboxes.of("acme", agent).specs(agent.tools) for agent in world.agents.all("acme"))
+
+
+@pytest.mark.parametrize(("laptop", "offered"), [(True, ["strange__act"]), (False, [])])
+def test_only_a_laptop_asks_mcp_servers_of_its_own(laptop: bool, offered: list[str]) -> None:
+    world = World(Config(table="table", bucket="bucket", state_machine_arn="arn", laptop=laptop))
+    with a_stranger() as (server, stranger):
+        box = world.toolboxes.of("acme", Agent("a", "", "", "scripted:x", declared=(server,)))
+        names = [spec.name for spec in box.specs(())]
+
+    assert names == offered
+    assert bool(stranger.asked) is laptop
+
+
+def test_an_mcp_server_gets_the_accounts_secret(aws: None) -> None:
+    boto3.client("ssm").put_parameter(Name="/secrets/acme/key", Value="of-acme-alone", Type="SecureString")
+    settings = {"table": "table", "bucket": "bucket", "state_machine_arn": "arn", "secrets_prefix": "/secrets"}
+    world = World(Config(**settings, laptop=True))  # type: ignore[arg-type]
+    with a_stranger("key") as (server, stranger):
+        box = world.toolboxes.of("acme", Agent("a", "", "", "scripted:x", declared=(server,)))
+        assert [spec.secrets for spec in box.specs(())] == [("key",)]
+
+    assert {asked.headers["authorization"] for asked in stranger.requests} == {"Bearer of-acme-alone"}
+
+
+def test_a_declared_function_is_called_by_name(aws: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    world = World(Config(table="table", bucket="bucket", state_machine_arn="arn"))
+    spec = ToolSpec("pay", "Pays.", {"type": "object"})
+    box = world.toolboxes.of("acme", Agent("a", "", "", "scripted:x", declared=(LambdaTool(spec, "nowhere"),)))
+
+    result = box.call(an_invocation("pay", deadline=world.clock.now() + timedelta(seconds=9)))
+
+    assert result.content.startswith("The function nowhere gave no answer: ResourceNotFoundException")
 
 
 def a_world_with_a_model(**settings: str) -> World:

@@ -26,6 +26,7 @@ def test_every_setting_is_read() -> None:
         "PAWL_EMAIL_FROM": "pawl@acme.example",
         "PAWL_OUTBOX": "/tmp/outbox",
         "PAWL_SECRETS_PREFIX": "/pawl/prod/secrets",
+        "PAWL_LAPTOP": "1",
         "PAWL_MODEL_URL": "https://models.example/v1",
         "PAWL_MODEL_NAME": "small",
         "PAWL_MODEL_KEY": "secret",
@@ -50,6 +51,7 @@ def test_every_setting_is_read() -> None:
         email_from="pawl@acme.example",
         outbox="/tmp/outbox",
         secrets_prefix="/pawl/prod/secrets",
+        laptop=True,
         model_url="https://models.example/v1",
         model_name="small",
         model_key="secret",
@@ -76,6 +78,7 @@ def test_what_must_be_set_is_missed_by_name(name: str) -> None:
     ("name", "value"),
     [
         ("PAWL_LOOPBACK_WEBHOOKS", "yes"),
+        ("PAWL_LAPTOP", "yes"),
         ("STEPS_PER_SLICE", "-1"),
         ("STEPS_PER_SLICE", "many"),
         ("STEPS_PER_SLICE", "1.5"),

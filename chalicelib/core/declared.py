@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from chalicelib.core.tools import Effect, Risk, ToolSpec
+
+SERVER_NAME = re.compile(r"[a-zA-Z0-9-]{1,24}")
+"""What an MCP server may be called: no underscore, so that the name of a tool says whose it is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,8 +41,10 @@ class McpOverride:
 
 @dataclass(frozen=True, slots=True)
 class McpServer:
-    """An MCP server over streamable HTTP; its tools are named `<name>.<tool>`. `secret` names what is sent as a bearer
-    token."""
+    """An MCP server over streamable HTTP; its tools are named by `mcp.tool_name`, as in `weather__forecast`.
+
+    `secret` names what is sent as a bearer token. `tools` is by the names that the server itself uses.
+    """
 
     name: str
     url: str

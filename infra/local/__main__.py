@@ -45,7 +45,13 @@ def main() -> int:
 
 
 def _serve(asked: argparse.Namespace, stop: threading.Event) -> None:
-    given = {"port": asked.port, "data": asked.data, "processes": asked.lambdas == "process", "console_key": KEY}
+    given = {
+        "port": asked.port,
+        "data": asked.data,
+        "processes": asked.lambdas == "process",
+        "console_key": KEY,
+        "own_functions": dict(asked.function),
+    }
     time = FastTime.kept(asked.speed, asked.data) if asked.speed != 1 else None
     with LocalCloud(options(os.environ, time, **given)) as cloud:
         development_key.provide(KEY, bootstrap.world())
@@ -74,9 +80,24 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--data", type=Path, metavar="DIR", help="keep runs and keys there, over restarts and kills")
     kinds = ("thread", "process")
     parser.add_argument("--lambdas", choices=kinds, default="thread", help="where Lambdas run; processes can be killed")
+    parser.add_argument(
+        "--function",
+        type=_function,
+        action="append",
+        default=[],
+        metavar="NAME=MODULE.HANDLER",
+        help="a Lambda function of your own, for an agent's tool; may be given more than once",
+    )
     parser.add_argument("--speed", type=_speed, default=1, metavar="N", help="a minute of Pawl takes 60/N seconds (1)")
     parser.add_argument("--quiet", action="store_true", help="warnings only")
     return parser.parse_args()
+
+
+def _function(text: str) -> tuple[str, str]:
+    name, between, handler = text.partition("=")
+    if not (name and between and handler.rpartition(".")[0]):
+        raise ValueError(text)
+    return name, handler
 
 
 def _speed(text: str) -> float:

@@ -16,7 +16,7 @@ from moto.server import ThreadedMotoServer
 
 from chalicelib.adapters.system import SystemClock
 from chalicelib.ports.clock import Clock
-from infra.local import events, functions, lambdas, s3, stack, stepfunctions
+from infra.local import events, functions, lambdas, s3, stack, stepfunctions, tool_functions
 from infra.local.api import RestApi
 from infra.local.bus import Bus
 from infra.local.data import Data
@@ -58,6 +58,8 @@ class Options:
     parameters: Mapping[str, str] = field(default_factory=dict)
     environment: Mapping[str, str] = field(default_factory=dict)
     clock: Clock = field(default_factory=SystemClock)
+    own_functions: Mapping[str, str] = field(default_factory=dict)
+    """Functions beside the stack's, by their names, each with its handler."""
     data: Path | None = None
     processes: bool = False
     port: int = 0
@@ -124,6 +126,7 @@ class LocalCloud:
         opened.enter_context(mock_aws(config=LIKE_AWS))
         opened.enter_context(serial.in_force())
         opened.enter_context(stepfunctions.repaired())
+        tool_functions.provide(options.own_functions)
         made = stack.bring_up(options.template, options.parameters)
         opened.callback(stack.take_down)
         opened.enter_context(_surroundings({**made.environment, **options.environment}))

@@ -40,6 +40,10 @@ OUTBOX = Path(".pawl", "outbox")
 """Where mail goes on the laptop, below the folder in which it was started: nothing is sent."""
 
 
+OUTBOX = Path(".pawl", "outbox")
+"""Where mail goes on the laptop, below the folder in which it was started: nothing is sent."""
+
+
 def options(settings: Mapping[str, str], time: FastTime | None = None, **more: Any) -> Options:
     """Options for the package as it is now, built if need be. `settings` is the shell's environment."""
     if time is not None:
@@ -53,6 +57,7 @@ def options(settings: Mapping[str, str], time: FastTime | None = None, **more: A
         environment={
             "PAWL_TICKET_SECRET": os.urandom(32).hex(),
             **{name: settings[name] for name in (*SECRETS, *LAPTOP_ONLY) if settings.get(name)},
+            "PAWL_LAPTOP": "1",
             "PAWL_EMAIL_FROM": settings.get("PAWL_EMAIL_FROM") or "pawl@laptop.invalid",
             "PAWL_OUTBOX": settings.get("PAWL_OUTBOX") or str(OUTBOX.absolute()),
             **({speed.VARIABLE: str(time)} if time else {}),

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from chalicelib.adapters.dynamodb import keys
-from infra import edge, socket_api, table
+from infra import edge, socket_api, table, tool_rights
 from infra.build import BUILD, Built, for_moto, lint
 from infra.package import ROOT
 from infra.template import FUNCTIONS, LOOP_ARN, merge_template
@@ -37,7 +37,7 @@ def test_only_the_gateway_and_the_edge_are_left_out_for_moto(built: Built) -> No
     optional = {name for name, each in built.transformed["Resources"].items() if "Condition" in each}
     gone = built.transformed["Resources"].keys() - for_moto(built.transformed)["Resources"].keys() - optional
 
-    assert all(name.startswith(edge.NAME) for name in optional)
+    assert all(name.startswith(edge.NAME) or name in tool_rights.resources() for name in optional)
     types = {built.transformed["Resources"][name]["Type"].split("::")[1] for name in gone}
     permissions = {name for name in gone if name.endswith("Permission")}
     assert types == {"ApiGateway", "ApiGatewayV2", "Lambda"}
@@ -111,3 +111,18 @@ def test_nobody_outside_reaches_the_payloads() -> None:
 
     assert set(bucket["PublicAccessBlockConfiguration"].values()) == {True}
     assert bucket["BucketEncryption"]["ServerSideEncryptionConfiguration"]
+
+
+def test_by_default_an_agents_functions_may_use_nothing(built: Built) -> None:
+    """What may be used is named by a parameter, and the role that gets the right is the one that makes the calls."""
+    resources, parameters = built.transformed["Resources"], built.transformed["Parameters"]
+    rights = {"ToolFunctions": ["lambda:InvokeFunction"], "ToolRoles": ["sts:AssumeRole", "sts:TagSession"]}
+
+    for named, actions in rights.items():
+        policy = resources[f"{named}Policy"]
+        [statement] = policy["Properties"]["PolicyDocument"]["Statement"]
+        assert parameters[named]["Default"] == ""
+        assert policy["Condition"] == f"With{named}"
+        assert statement == {"Effect": "Allow", "Action": actions, "Resource": {"Ref": named}}
+        assert policy["Properties"]["Roles"] == [{"Ref": "AdvanceRole"}]
+    assert resources["Advance"]["Properties"]["Role"] == {"Fn::GetAtt": ["AdvanceRole", "Arn"]}

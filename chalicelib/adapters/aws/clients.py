@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 import boto3
@@ -11,11 +12,14 @@ if TYPE_CHECKING:
     from mypy_boto3_apigatewaymanagementapi import ApiGatewayManagementApiClient
     from mypy_boto3_dynamodb import DynamoDBClient
     from mypy_boto3_events import EventBridgeClient
+    from mypy_boto3_lambda import LambdaClient
     from mypy_boto3_s3 import S3Client
     from mypy_boto3_sesv2 import SESV2Client
     from mypy_boto3_sqs import SQSClient
     from mypy_boto3_ssm import SSMClient
     from mypy_boto3_stepfunctions import SFNClient
+    from mypy_boto3_sts import STSClient
+    from mypy_boto3_sts.type_defs import CredentialsTypeDef
 
 RETRIED_BY_US = frozenset({"dynamodb", "s3", "ssm"})
 """Services that are called through `retry.Retry` alone."""
@@ -25,6 +29,9 @@ TRIED_ONCE = RETRIED_BY_US | {"apigatewaymanagementapi", "sesv2"}
 sent again might be doubled."""
 
 CONNECTIONS = 50
+
+_making = threading.Lock()
+"""boto3's default session makes one client at a time; calls of functions run side by side."""
 
 
 @overload
@@ -42,13 +49,30 @@ def client(service: Literal["ssm"]) -> SSMClient: ...
 @overload
 def client(service: Literal["stepfunctions"]) -> SFNClient: ...
 @overload
+def client(service: Literal["sts"]) -> STSClient: ...
+@overload
 def client(service: Literal["apigatewaymanagementapi"], endpoint: str | None) -> ApiGatewayManagementApiClient: ...
 def client(
-    service: Literal["apigatewaymanagementapi", "dynamodb", "events", "s3", "sesv2", "sqs", "ssm", "stepfunctions"],
+    service: Literal[
+        "apigatewaymanagementapi", "dynamodb", "events", "s3", "sesv2", "sqs", "ssm", "stepfunctions", "sts"
+    ],
     endpoint: str | None = None,
 ) -> Any:
     """A client of the region and, unless another is given, of the endpoint that the environment names."""
     return boto3.client(service, endpoint_url=endpoint, config=_config(tries=1 if service in TRIED_ONCE else 3))
+
+
+def function_client(seconds: float, credentials: CredentialsTypeDef | None) -> LambdaClient:
+    """For one call of a function, which is tried once and waited for so long. Without credentials: by our own right."""
+    given = credentials or {"AccessKeyId": None, "SecretAccessKey": None, "SessionToken": None}
+    with _making:
+        return boto3.client(
+            "lambda",
+            config=Config(retries={"total_max_attempts": 1}, connect_timeout=2, read_timeout=seconds),
+            aws_access_key_id=given["AccessKeyId"],
+            aws_secret_access_key=given["SecretAccessKey"],
+            aws_session_token=given["SessionToken"],
+        )
 
 
 def _config(tries: int) -> Config:

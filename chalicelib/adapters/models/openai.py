@@ -9,9 +9,10 @@ from urllib3.exceptions import LocationParseError
 from urllib3.response import HTTPResponse
 from urllib3.util import Url, parse_url
 
-from chalicelib.adapters.models import openai_faults, sse
+from chalicelib.adapters.models import openai_faults
 from chalicelib.adapters.models.exchange import BROKEN, Exchange
 from chalicelib.adapters.models.openai_wire import Incoming, body
+from chalicelib.adapters.net import sse
 from chalicelib.core.errors import ModelUnavailable
 from chalicelib.core.reply import Reply
 from chalicelib.ports.model import ModelCall, ModelRequest

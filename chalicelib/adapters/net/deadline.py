@@ -16,7 +16,7 @@ class Deadline:
         self._until = time.monotonic() + seconds
         self._lock = threading.Lock()
         self._held: socket.socket | None = None
-        self._timer = threading.Timer(seconds, self._expire)
+        self._timer = threading.Timer(seconds, self.end)
         self._timer.daemon = True
         self.expired = False
 
@@ -38,7 +38,8 @@ class Deadline:
             if self.expired:
                 self._shut()
 
-    def _expire(self) -> None:
+    def end(self) -> None:
+        """As if the time were over now. From any thread."""
         with self._lock:
             self.expired = True
             self._shut()

@@ -1,28 +1,24 @@
-"""HTTP that goes only where it may: a name is resolved once, judged, and the judged address is the one dialled.
+"""HTTP that goes only where it may, over a line that was judged.
 
 No pool, no cookies, no proxy of the environment, and redirects by hand, each judged like a first request.
 """
 
 from __future__ import annotations
 
-import socket
-import ssl
-from collections.abc import Mapping, Sequence
-from contextlib import closing, suppress
-from functools import cached_property
+from collections.abc import Mapping
+from contextlib import closing
 from http.client import HTTPException
 
-from urllib3.connection import HTTPConnection
 from urllib3.exceptions import DecodeError, HTTPError
 from urllib3.response import HTTPResponse
 
 from chalicelib.adapters.net import dialling
 from chalicelib.adapters.net.deadline import Deadline
+from chalicelib.adapters.net.pinned_line import PinnedLine
 from chalicelib.core.egress import CREDENTIALS, EgressPolicy, Target
 from chalicelib.core.errors import EgressFailed
 from chalicelib.ports.web import WebAnswer, WebRequest
 
-CONNECT_SECONDS = 5.0
 MAX_BODY = 2 * 1024 * 1024
 """Bytes, counted after decompression."""
 
@@ -35,8 +31,7 @@ class PinnedWeb:
     """A `Web`. A `dial` of their own lets tests put servers behind public addresses; the judge is never theirs."""
 
     def __init__(self, *, resolve: dialling.Resolve = dialling.resolve, dial: dialling.Dial = dialling.dial) -> None:
-        self._resolve = resolve
-        self._dial = dial
+        self._line = PinnedLine(resolve=resolve, dial=dial)
 
     def ask(self, request: WebRequest, policy: EgressPolicy) -> WebAnswer:
         """Whatever the place answers, of any status. Raises `EgressRefused` or `EgressFailed`."""
@@ -64,9 +59,7 @@ class PinnedWeb:
         self, request: WebRequest, target: Target, headers: Mapping[str, str], policy: EgressPolicy, deadline: Deadline
     ) -> tuple[WebAnswer, str | None]:
         own = {"Host": target.authority, "Accept-Encoding": "gzip, deflate", "Connection": "close"}
-        connection = HTTPConnection(target.host, target.port, timeout=None)
-        with closing(connection):
-            self._connect(connection, target, policy, deadline)
+        with self._line.opened(target, policy, deadline) as connection:
             connection.request(request.method, target.path, request.body, {**headers, **own}, preload_content=False)
             with closing(connection.getresponse()) as response:
                 location = _location(response)
@@ -77,38 +70,6 @@ class PinnedWeb:
             raise TimeoutError
         named = {name.lower(): value for name, value in response.headers.items()}
         return WebAnswer(target.url, response.status, named, body, cut), location
-
-    def _connect(self, connection: HTTPConnection, target: Target, policy: EgressPolicy, deadline: Deadline) -> None:
-        policy.admit(target)
-        addresses = self._resolve(target.host, target.port, min(CONNECT_SECONDS, deadline.left()))
-        policy.admit_addresses(target, addresses)
-        connection.sock = plain = self._dial_one(addresses, target.port, deadline)
-        deadline.hold(plain)
-        if target.scheme == "https":
-            # Named by the host, not by the address: the certificate must be the host's.
-            connection.sock = secured = self._trust.wrap_socket(
-                plain, server_hostname=target.host, do_handshake_on_connect=False
-            )
-            deadline.hold(secured)
-            secured.do_handshake()
-
-    def _dial_one(self, addresses: Sequence[str], port: int, deadline: Deadline) -> socket.socket:
-        """To the first of the addresses that takes it."""
-        *others, last = addresses
-        for address in others:
-            with suppress(OSError):
-                return self._dialled(address, port, deadline)
-        return self._dialled(last, port, deadline)
-
-    def _dialled(self, address: str, port: int, deadline: Deadline) -> socket.socket:
-        made = self._dial(address, port, min(CONNECT_SECONDS, deadline.left()))
-        # From here on the deadline ends it, and nothing else.
-        made.settimeout(None)
-        return made
-
-    @cached_property
-    def _trust(self) -> ssl.SSLContext:
-        return ssl.create_default_context()
 
 
 def _location(response: HTTPResponse) -> str | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from chalicelib.adapters.aws.clients import client
+from chalicelib.adapters.aws.clients import client, function_client
 from chalicelib.core import lease
 
 
@@ -27,6 +27,13 @@ def test_the_endpoint_is_the_environments(aws: None, monkeypatch: pytest.MonkeyP
     monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:4566")
 
     assert client("dynamodb").meta.endpoint_url == "http://127.0.0.1:4566"
+
+
+def test_a_function_is_called_once_and_waited_for_as_long_as_is_said(aws: None) -> None:
+    config = function_client(41.5, None).meta.config
+
+    assert config.retries["total_max_attempts"] == 1  # type: ignore[attr-defined]
+    assert config.read_timeout == 41.5  # type: ignore[attr-defined]
 
 
 def _tries(made: object) -> int:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import repeat
 
 import pytest
 
-from chalicelib.adapters.models import sse
+from chalicelib.adapters.net import sse
 
 
 @pytest.mark.parametrize("end", [b"\n", b"\r\n", b"\r"])
@@ -46,3 +47,20 @@ def test_an_event_is_told_as_soon_as_it_is_whole() -> None:
 
     assert next(events) == "first"
     assert read == []
+
+
+def test_a_frame_says_from_where_to_go_on_and_when_also_without_data() -> None:
+    wire = b"id: 7\nretry: 250\ndata:\n\nid: 8\n\nretry: soon\nid: a\0b\ndata: x\n\n: ping\n\n"
+
+    assert list(sse.frames([wire])) == [
+        sse.Frame("", "7", 250),
+        sse.Frame(None, "8", None),
+        sse.Frame("x", None, None),
+    ]
+
+
+def test_a_long_line_in_small_pieces_takes_no_longer_for_its_length() -> None:
+    """Each piece looked at together with all before it would be tens of gigabytes here."""
+    pieces = [b"data: ", *repeat(b"x" * 20, 100_000), b"\n\n"]
+
+    assert [len(text) for text in sse.data(pieces)] == [2_000_000]
