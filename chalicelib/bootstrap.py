@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
 
     from chalicelib.adapters.tools.toolbox import FunctionToolbox
+    from chalicelib.core.tools import ToolSpec
     from chalicelib.ports.agent_book import AgentBook
     from chalicelib.ports.archive_store import ArchiveStore
     from chalicelib.ports.audit import Audit
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from chalicelib.ports.model import Model
     from chalicelib.ports.note_store import NoteStore
     from chalicelib.ports.payload_store import PayloadStore
+    from chalicelib.ports.policy_book import PolicyBook
     from chalicelib.ports.run_store import RunStore
     from chalicelib.ports.secrets import Secrets
     from chalicelib.ports.stream import Stream
@@ -82,6 +84,12 @@ class World:
         from chalicelib.adapters.dynamodb.stream import DynamoStream
 
         return DynamoStream()
+
+    @cached_property
+    def policies(self) -> PolicyBook:
+        from chalicelib.adapters.dynamodb.policy_book import DynamoPolicyBook
+
+        return DynamoPolicyBook(self._dynamodb, self.config.table, clock=self.clock, chance=self.chance)
 
     @cached_property
     def workflow(self) -> Workflow:
@@ -137,6 +145,13 @@ class World:
             send_email.SPEC.name: send_email.look,
         }
         return FunctionToolbox(tools, looks)
+
+    @property
+    def built_in_specs(self) -> tuple[ToolSpec, ...]:
+        """What rules may be about before an agent is known: every built-in tool, configured here or not."""
+        from chalicelib.adapters.tools import current_time, http_get, notes, send_email, wait_until
+
+        return tuple(tool.SPEC for tool in (current_time, http_get, notes, send_email, wait_until))
 
     @cached_property
     def notes(self) -> NoteStore:

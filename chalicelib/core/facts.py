@@ -25,9 +25,12 @@ class Facts:
         return self.marks >= {Mark.PRIVATE, Mark.UNTRUSTED}
 
 
-def facts(log: Log) -> Facts:
-    """A call counts once, however often it was begun; it counts when it is begun, whatever becomes of it."""
-    started = [event for event in log if event.type is EventType.TOOL_STARTED]
+def facts(log: Log, *, without: str | None = None) -> Facts:
+    """A call counts once, however often it was begun; it counts when it is begun, whatever becomes of it.
+
+    `without` is the id of a call that does not count: one that is begun already and judged again.
+    """
+    started = [event for event in log if event.type is EventType.TOOL_STARTED and event.data["call_id"] != without]
     finished = {event.data["call_id"] for event in log if event.type is EventType.TOOL_FINISHED}
     marks = {
         Mark(mark) for event in started if event.data["call_id"] in finished for mark in event.data.get("marks", ())

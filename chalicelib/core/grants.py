@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NoReturn, cast
 
 from chalicelib.core import matching
 from chalicelib.core.errors import InvalidInput
-from chalicelib.core.permissions import Grant, Ruling
+from chalicelib.core.permissions import Grant, Ruling, to_data
 from chalicelib.core.rule_text import Line, NotARule, read
 from chalicelib.core.tools import Matching, Risk, ToolSpec
 
@@ -16,6 +17,8 @@ MAX_RULES = 100
 MAX_VALUES = 100
 MAX_VALUE = 1_000
 MAX_CALLS = 1_000_000
+MAX_BYTES = 64 * 1024
+"""Of all rules together: they are kept as one item, and with each run."""
 
 _TOOL = re.compile(r"[A-Za-z0-9_.*-]{1,128}")
 _KNOWN = ("effect", "tool", "when", "limit", "preapproved")
@@ -31,7 +34,10 @@ def parse(given: Any, *, field: str, specs: Iterable[ToolSpec]) -> tuple[Grant, 
     if not isinstance(given, list) or len(given) > MAX_RULES:
         _refuse("these are no rules", field, f"an array of at most {MAX_RULES} rules")
     known = tuple(specs)
-    return tuple(_rule(each, f"{field}[{index}]", known) for index, each in enumerate(given))
+    rules = tuple(_rule(each, f"{field}[{index}]", known) for index, each in enumerate(given))
+    if len(json.dumps(to_data(rules)).encode()) > MAX_BYTES:
+        _refuse("these rules are too long", field, f"at most {MAX_BYTES} bytes as JSON")
+    return rules
 
 
 def _rule(given: Any, at: str, specs: Sequence[ToolSpec]) -> Grant:

@@ -19,6 +19,7 @@ from chalicelib.handlers import (
     http_health,
     http_keys,
     http_payloads,
+    http_policy,
     http_runs,
 )
 
@@ -43,6 +44,8 @@ ROUTES = (
     Route("POST", "/v1/runs/{run_id}/approvals/{approval_id}", Scope.APPROVE, http_approvals.post_decision),
     Route("POST", "/v1/runs/{run_id}/tool-results/{call_id}", Scope.RUN, http_approvals.post_tool_result),
     Route("GET", "/v1/agents", Scope.READ, http_agents.get_agents),
+    Route("GET", "/v1/policy", Scope.ADMIN, http_policy.get_policy),
+    Route("PUT", "/v1/policy", Scope.ADMIN, http_policy.put_policy),
     Route("POST", "/v1/keys", Scope.ADMIN, http_keys.post_key),
     Route("GET", "/v1/keys", Scope.ADMIN, http_keys.get_keys),
     Route("DELETE", "/v1/keys/{key_id}", Scope.ADMIN, http_keys.delete_key),

@@ -41,6 +41,7 @@ def post_decision(request: Request, caller: Caller, run_id: str, approval_id: st
         runs=world.runs,
         agents=world.agents,
         toolboxes=world.toolboxes,
+        policies=world.policies,
         workflow=world.workflow,
         clock=world.clock,
         chance=world.chance,

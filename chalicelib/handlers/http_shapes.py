@@ -11,6 +11,8 @@ from chalicelib.core.agent import Agent
 from chalicelib.core.api_key import ApiKey
 from chalicelib.core.cursor import Answer
 from chalicelib.core.events import Event, EventType
+from chalicelib.core.permissions import to_data
+from chalicelib.core.policy import Policy
 from chalicelib.core.run import Run
 
 
@@ -85,6 +87,15 @@ def key(one: ApiKey) -> dict[str, Any]:
         "scopes": sorted(one.scopes),
         "created_at": at(one.created_at),
         "revoked_at": at(one.revoked_at),
+    }
+
+
+def policy(one: Policy) -> dict[str, Any]:
+    return {
+        "version": one.version,
+        "permissions": to_data(one.rules),
+        "set_at": at(one.set_at),
+        "set_by": one.set_by,
     }
 
 

@@ -25,6 +25,7 @@ def advance(event: dict[str, Any], context: Any) -> dict[str, Any]:
         workflow=world.workflow,
         model=world.model,
         toolboxes=world.toolboxes,
+        policies=world.policies,
         clock=world.clock,
         chance=world.chance,
         crew=world.crew,

@@ -16,6 +16,7 @@ from chalicelib.core.reply import ToolCall
 from chalicelib.core.run import Run
 from chalicelib.core.tools import Invocation, Stop, ToolSpec
 from chalicelib.ports.agent_book import AgentBook
+from chalicelib.ports.policy_book import PolicyBook
 from chalicelib.ports.toolbox import Toolbox, Toolboxes
 from chalicelib.usecases.hold import Hold
 
@@ -47,7 +48,7 @@ class Gate:
     def invocation(self, call: ToolCall, deadline: datetime, stop: Stop, hold: Hold) -> Invocation:
         """The call as its tool gets it."""
         run, fields = hold.run, self.toolbox.fields(call)
-        permitted = permits(fields, self.spec(call), self.layers, facts(hold.log))
+        permitted = permits(fields, self.spec(call), self.layers, facts(hold.log, without=call.call_id))
         return Invocation(run.run_id, run.account_id, call, deadline, stop, permitted)
 
     def ask(self, call: ToolCall, question: Question, rule: str, hold: Hold) -> None:
@@ -66,10 +67,13 @@ class Gate:
         hold.put(change)
 
 
-def gate_of(run: Run, log: Log, *, agents: AgentBook, toolboxes: Toolboxes) -> Gate | None:
-    """The gate before the run's tools: its agent's, in the version that the run began with. None if that is gone."""
+def gate_of(run: Run, log: Log, *, agents: AgentBook, toolboxes: Toolboxes, policies: PolicyBook) -> Gate | None:
+    """The gate before the run's tools: its agent's, in the version that the run began with, under its account's policy
+    as it is now. None if the agent is gone."""
     agent = agents.find(run.account_id, run.agent, run.agent_version)
     if agent is None:
         return None
     of_the_run = of_data(log[0].data.get("permissions", ()))
-    return Gate(agent, toolboxes.of(run.account_id, agent), (agent.permissions, of_the_run))
+    of_the_account = policies.policy(run.account_id).rules
+    layers = (of_the_account, agent.permissions, of_the_run)
+    return Gate(agent, toolboxes.of(run.account_id, agent), layers)

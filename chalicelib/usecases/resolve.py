@@ -12,6 +12,7 @@ from chalicelib.core.run import Run, Status
 from chalicelib.ports.agent_book import AgentBook
 from chalicelib.ports.chance import Chance
 from chalicelib.ports.clock import Clock
+from chalicelib.ports.policy_book import PolicyBook
 from chalicelib.ports.run_store import RunStore
 from chalicelib.ports.toolbox import Toolboxes
 from chalicelib.ports.workflow import Workflow
@@ -29,6 +30,7 @@ def resolve(
     runs: RunStore,
     agents: AgentBook,
     toolboxes: Toolboxes,
+    policies: PolicyBook,
     workflow: Workflow,
     clock: Clock,
     chance: Chance,
@@ -53,7 +55,7 @@ def resolve(
 
     def _check_edit(run: Run, asked: Event, log: Log) -> None:
         """An edited call is checked like any other; only that a person is asked about it, it has behind it."""
-        gate = gate_of(run, log, agents=agents, toolboxes=toolboxes)
+        gate = gate_of(run, log, agents=agents, toolboxes=toolboxes, policies=policies)
         judgement = gate.judge(approvals.edited_call(asked, verdict.args or {}), log) if gate else None
         if judgement is None or judgement.ruling is Ruling.DENY:
             detail = judgement.rule if judgement else "the run's agent is gone"

@@ -34,6 +34,7 @@ from chalicelib.ports.chance import Chance
 from chalicelib.ports.clock import Clock
 from chalicelib.ports.crew import Crew
 from chalicelib.ports.model import Model
+from chalicelib.ports.policy_book import PolicyBook
 from chalicelib.ports.run_store import RunStore
 from chalicelib.ports.toolbox import Toolboxes
 from chalicelib.ports.workflow import Workflow
@@ -71,6 +72,7 @@ class Needs:
     workflow: Workflow
     model: Model
     toolboxes: Toolboxes
+    policies: PolicyBook
     clock: Clock
     chance: Chance
     crew: Crew
@@ -204,7 +206,10 @@ class Worker:
 
     @cached_property
     def gate(self) -> Gate | None:
-        return gate_of(self.hold.run, self.hold.log, agents=self.needs.agents, toolboxes=self.needs.toolboxes)
+        needs = self.needs
+        return gate_of(
+            self.hold.run, self.hold.log, agents=needs.agents, toolboxes=needs.toolboxes, policies=needs.policies
+        )
 
     def _no_agent(self) -> Route:
         return self._fail("unknown_agent", f"there is no agent {self.hold.run.agent!r} any more")

@@ -141,6 +141,14 @@ def test_what_is_no_list_of_rules_is_refused_as_a_whole(given: Any) -> None:
     assert refused.value.field == "policy"
 
 
+def test_rules_that_are_too_long_together_are_refused() -> None:
+    rule = {"effect": "deny", "tool": "ticket", "when": {"queue": {"in": ["x" * 1_000] * 60}}}
+    assert len(parsed(rule)) == 1
+    with pytest.raises(InvalidInput, match="too long") as refused:
+        parsed(rule, rule)
+    assert refused.value.field == "permissions"
+
+
 def test_a_rule_that_is_wrong_is_named_by_its_place() -> None:
     with pytest.raises(InvalidInput) as refused:
         parsed("allow clock", "allow clock", {"effect": "allow", "tool": "nothing"})

@@ -191,6 +191,7 @@ class Stage:
             runs=self.shop.runs,
             agents=self.shop.needs().agents,
             toolboxes=self.shop.needs().toolboxes,
+            policies=self.shop.policies,
             workflow=self.shop.workflow,
             clock=self.shop.time,
             chance=self.shop.chance,

@@ -46,6 +46,9 @@ class Door:
     def post(self, path: str, body: Any = None, **headers: str) -> Answer:
         return self.ask("POST", path, body, **headers)
 
+    def put(self, path: str, body: Any, **headers: str) -> Answer:
+        return self.ask("PUT", path, body, **headers)
+
     def delete(self, path: str) -> Answer:
         return self.ask("DELETE", path, None)
 

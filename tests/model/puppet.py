@@ -20,6 +20,7 @@ from chalicelib.core.agent import Agent
 from chalicelib.core.change import Change
 from chalicelib.core.errors import Collision, LeaseLost, ModelFault, RunMoved, Unavailable
 from chalicelib.core.events import Event
+from chalicelib.core.policy import Policy
 from chalicelib.core.reply import Reply, ToolCall
 from chalicelib.core.run import Run, Status
 from chalicelib.core.tools import Invocation, ToolResult, ToolSpec
@@ -166,6 +167,12 @@ class Ports(Outside):
     def _work(self, call: ToolCall) -> ToolResult:
         self.ask("effect", call.call_id)
         return ToolResult(ok=True, content="42")
+
+    def policy(self, account_id: str) -> Policy:
+        return Policy()
+
+    def replace(self, account_id: str, policy: Policy) -> NoReturn:
+        raise NotImplementedError("no role sets one")
 
     def of(self, account_id: str, agent: Agent) -> Ports:
         return self

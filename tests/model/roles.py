@@ -27,7 +27,15 @@ LAMBDA_SECONDS = 36_000.0
 
 def _advance(ports: Ports, start: int, steps: int) -> Any:
     needs = Needs(
-        runs=ports, agents=ports, workflow=ports, model=ports, toolboxes=ports, clock=ports, chance=ports, crew=ports
+        runs=ports,
+        agents=ports,
+        workflow=ports,
+        model=ports,
+        toolboxes=ports,
+        policies=ports,
+        clock=ports,
+        chance=ports,
+        crew=ports,
     )
     return advance(RUN_ID, start, 0, Slice(LAMBDA_SECONDS, steps), needs=needs)
 

@@ -62,6 +62,7 @@ def answer(shop: Workshop, decision: str, *, actor: str = "key_1", account: str 
         **ports(shop),
         agents=shop.needs().agents,
         toolboxes=Shared(shop.toolbox),
+        policies=shop.policies,
     )
 
 
@@ -195,9 +196,14 @@ def test_a_question_of_another_account_is_not_there(workshop: OpenWorkshop) -> N
 def test_a_question_that_was_never_asked_is_not_there(workshop: OpenWorkshop) -> None:
     shop = asking(workshop)
     verdict = Verdict(Decision.APPROVE, "d")
-    agents, boxes = shop.needs().agents, Shared(shop.toolbox)
+    given: dict[str, Any] = {
+        "agents": shop.needs().agents,
+        "toolboxes": Shared(shop.toolbox),
+        "policies": shop.policies,
+        **ports(shop),
+    }
     with pytest.raises(NotFound):
-        resolve(RUN_ID, "ap_99", verdict, account_id="acme", actor="k", agents=agents, toolboxes=boxes, **ports(shop))
+        resolve(RUN_ID, "ap_99", verdict, account_id="acme", actor="k", **given)
 
 
 def test_a_decision_after_the_expiry_is_refused_and_the_call_denied(workshop: OpenWorkshop) -> None:

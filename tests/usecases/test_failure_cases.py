@@ -51,6 +51,7 @@ def answer(shop: Workshop, decision: str, number: int = -1, **more: Any) -> Even
         runs=shop.runs,
         agents=shop.needs().agents,
         toolboxes=shop.needs().toolboxes,
+        policies=shop.policies,
         workflow=shop.workflow,
         clock=shop.time,
         chance=shop.chance,

@@ -13,6 +13,7 @@ from chalicelib.core.agent import Agent
 from chalicelib.core.change import record
 from chalicelib.core.events import OUTSIDE, Event, EventType, Stamp
 from chalicelib.core.permissions import Grant, Ruling
+from chalicelib.core.policy import Policy
 from chalicelib.core.reply import AskedCall, ToolCall
 from chalicelib.core.run import Budget, Run, Status
 from chalicelib.core.tools import Answers, Effect, Invocation, ToolResult, ToolSpec
@@ -98,6 +99,20 @@ def unasked(names: Iterable[str]) -> tuple[Grant, ...]:
     return tuple(Grant(Ruling.ALLOW, name, calls=1000, preapproved=True) for name in names)
 
 
+class Policies:
+    """A `PolicyBook` with one policy for everybody."""
+
+    def __init__(self) -> None:
+        self.standing = Policy()
+
+    def policy(self, account_id: str) -> Policy:
+        return self.standing
+
+    def replace(self, account_id: str, policy: Policy) -> Policy:
+        self.standing = policy
+        return policy
+
+
 class Workshop:
     """One run, and whoever works on it."""
 
@@ -128,6 +143,7 @@ class Workshop:
         )
         self.model: Model = RoutedModel({"scripted": ScriptedModel({"test": script}, self.time)})
         self.toolbox = FunctionToolbox(boxed)
+        self.policies = Policies()
         self.submit()
 
     def submit(self, run_id: str = RUN_ID) -> None:
@@ -151,6 +167,7 @@ class Workshop:
             workflow=self.workflow,
             model=self.model,
             toolboxes=Shared(self.toolbox),
+            policies=self.policies,
             clock=self.time,
             chance=self.chance,
             crew=self.time,
