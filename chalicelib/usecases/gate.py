@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from chalicelib.core import approvals
@@ -11,7 +11,7 @@ from chalicelib.core.approvals import Question
 from chalicelib.core.events import Log
 from chalicelib.core.facts import facts
 from chalicelib.core.judge import judge, permits, visible
-from chalicelib.core.permissions import Judgement, Layer, Ruling, of_data
+from chalicelib.core.permissions import Grant, Judgement, Layer, Ruling, of_data
 from chalicelib.core.reply import ToolCall
 from chalicelib.core.run import Run
 from chalicelib.core.tools import Invocation, Stop, ToolSpec
@@ -73,7 +73,12 @@ def gate_of(run: Run, log: Log, *, agents: AgentBook, toolboxes: Toolboxes, poli
     agent = agents.find(run.account_id, run.agent, run.agent_version)
     if agent is None:
         return None
-    of_the_run = of_data(log[0].data.get("permissions", ()))
-    of_the_account = policies.policy(run.account_id).rules
-    layers = (of_the_account, agent.permissions, of_the_run)
-    return Gate(agent, toolboxes.of(run.account_id, agent), layers)
+    above = (policies.policy(run.account_id).rules, agent.permissions)
+    of_the_run = _narrowing(of_data(log[0].data.get("permissions", ())), above)
+    return Gate(agent, toolboxes.of(run.account_id, agent), (*above, of_the_run))
+
+
+def _narrowing(rules: tuple[Grant, ...], above: tuple[Layer, ...]) -> tuple[Grant, ...]:
+    """Whoever submits a run may narrow what it may do. Where nobody above has rules, nobody has preapproved anything:
+    then neither can they."""
+    return rules if any(above) else tuple(replace(rule, preapproved=False) for rule in rules)

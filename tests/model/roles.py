@@ -82,11 +82,10 @@ def _decides(decision: Decision) -> Callable[[Ports], Any]:
         if asked is None:
             return "nothing to answer"
         verdict = Verdict(decision, asked["digest"])
-        who: dict[str, Any] = {"account_id": ACCOUNT, "actor": "key_1", "agents": ports, "toolboxes": ports}
+        of: dict[str, Any] = {"agents": ports, "toolboxes": ports, "policies": ports, "runs": ports}
+        world: dict[str, Any] = {"workflow": ports, "clock": ports, "chance": ports}
         try:
-            return resolve(
-                RUN_ID, asked["approval_id"], verdict, **who, runs=ports, workflow=ports, clock=ports, chance=ports
-            ).seq
+            return resolve(RUN_ID, asked["approval_id"], verdict, account_id=ACCOUNT, actor="key_1", **of, **world).seq
         except Conflict as conflict:
             return conflict.code
 

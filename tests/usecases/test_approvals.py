@@ -414,3 +414,11 @@ def test_what_a_run_may_not_use_is_not_shown_to_its_model_and_refused_all_the_sa
     assert risky.made == []
     (told,) = shop.told(EventType.TOOL_FINISHED)
     assert (told.data["refused"], told.data["content"]) == (True, "no rule allows it")
+
+
+def test_whoever_submits_a_run_can_not_preapprove_what_nobody_above_has_rules_for(workshop: OpenWorkshop) -> None:
+    own = {"permissions": [{"effect": "allow", "tool": "send", "limit": {"calls": 5}, "preapproved": True}]}
+    risky = Tool("send", Effect.IRREVERSIBLE)
+    shop = workshop((asks("send"), Turn(text="Done.")), [risky], permissions=(), accepted=own)
+    assert shop.advance().next is Next.ASK
+    assert risky.made == []

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
+from typing import Any
 
 from chalicelib.adapters.models.routing import RoutedModel
 from chalicelib.adapters.models.scripted import Script, ScriptedModel, Turn
@@ -124,6 +125,7 @@ class Workshop:
         tools: Iterable[Tool] = (),
         budget: Budget | None = None,
         permissions: tuple[Grant, ...] | None = None,
+        accepted: Mapping[str, Any] | None = None,
     ) -> None:
         self.runs = runs
         self.time = time
@@ -144,6 +146,7 @@ class Workshop:
         self.model: Model = RoutedModel({"scripted": ScriptedModel({"test": script}, self.time)})
         self.toolbox = FunctionToolbox(boxed)
         self.policies = Policies()
+        self.accepted = {"text": "go", **(accepted or {})}
         self.submit()
 
     def submit(self, run_id: str = RUN_ID) -> None:
@@ -158,7 +161,7 @@ class Workshop:
             due_at=self.time.now() + timedelta(seconds=60),
         )
         stamp = Stamp(self.time.now(), OUTSIDE, self.chance.write_id())
-        self.runs.create(run, record(EventType.RUN_ACCEPTED, {"text": "go"}, tail=-1, stamp=stamp), None)
+        self.runs.create(run, record(EventType.RUN_ACCEPTED, self.accepted, tail=-1, stamp=stamp), None)
 
     def needs(self) -> Needs:
         return Needs(
