@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Protocol
 
 from chalicelib.core.agent import Agent
@@ -12,6 +12,10 @@ from chalicelib.core.tools import Invocation, ToolResult, ToolSpec
 
 class Toolbox(Protocol):
     """The tools of one agent: the built-in ones that it names, and those that it declares."""
+
+    def pending(self) -> Callable[[], object] | None:
+        """What must be done before the box can be asked anything, and may take seconds: asking servers for their lists.
+        None if there is nothing."""
 
     def spec(self, name: str) -> ToolSpec | None:
         """The tool of that name, None if there is none."""

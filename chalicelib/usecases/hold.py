@@ -7,7 +7,7 @@ inbox.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
 from queue import SimpleQueue
@@ -139,6 +139,20 @@ class Hold:
             if item is not None:
                 return item
         return None
+
+    def beside(self, work: Callable[[], object], until: datetime) -> None:
+        """Let something be done that takes its time. Comes back when it is, at `until`, or once a cancel is seen."""
+        done: SimpleQueue[bool] = SimpleQueue()
+
+        def beside() -> None:
+            try:
+                work()
+            finally:
+                done.put(True)
+
+        self.crew.begin(beside)
+        while not self.cancelling and self.clock.now() < until and not self.attend(done, until):
+            continue
 
     def rest(self, until: datetime) -> None:
         """Wait, holding the run. Comes back early if the log went on."""

@@ -134,6 +134,8 @@ class Worker:
             return CONTINUE
         if (gate := self.gate) is None:
             return self._no_agent()
+        if self._looks_around(gate):
+            return None
         self.steps += isinstance(act, Think)
         until = min(self.stop_at, self._time_is_up())
         fault = think(act, self.hold, until, gate=gate, model=self.needs.model)
@@ -145,6 +147,8 @@ class Worker:
         if self.hold.clock.now() >= self.last_call_at:
             self.hold.hand_back()
             return CONTINUE
+        if self._looks_around(gate):
+            return None
         match act:
             case CallTools(_, states):
                 call_tools(states, self.hold, self.stop_at, gate=gate)
@@ -152,6 +156,13 @@ class Worker:
                 for call in unknown:
                     gate.ask(call, Question.OUTCOME, OUTCOME_UNKNOWN, self.hold)
         return None
+
+    def _looks_around(self, gate: Gate) -> bool:
+        """Whether the tools had to be asked for first: then what is next is decided anew."""
+        if (look := gate.toolbox.pending()) is None:
+            return False
+        self.hold.beside(look, self.stop_at)
+        return True
 
     def _slice_is_used_up(self, act: Think | ThinkAgain) -> bool:
         begins_another = isinstance(act, Think) and 0 < self.slice.steps <= self.steps

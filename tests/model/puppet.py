@@ -177,6 +177,9 @@ class Ports(Outside):
     def of(self, account_id: str, agent: Agent) -> Ports:
         return self
 
+    def pending(self) -> None:
+        return None
+
     def spec(self, name: str) -> ToolSpec | None:
         return self._around.tools.get(name)
 

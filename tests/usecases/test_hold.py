@@ -196,3 +196,22 @@ def test_a_second_invocation_of_the_same_slice_stops_at_its_first_write(workshop
     assert [route.next for route in routes] == [Next.END, Next.WAIT]
     assert tool.made == ["look"]
     assert len(shop.told(EventType.RUN_STARTED)) == 1
+
+
+def test_a_cancel_is_seen_within_two_seconds_while_tools_are_asked_for(workshop: OpenWorkshop) -> None:
+    shop = workshop((Turn(text="never"),), [Tool()])
+    slowly = shop.after(60, "listed")
+    shop.toolbox.pending = lambda: slowly  # type: ignore[method-assign, assignment]
+    shop.at(5, shop.cancel)
+    began = shop.time.now()
+    assert shop.advance() == END
+    assert shop.log[-1].type is EventType.RUN_CANCELLED
+    assert shop.time.now() - began <= timedelta(seconds=7)
+
+
+def test_what_is_next_is_decided_once_the_tools_have_been_asked_for(workshop: OpenWorkshop) -> None:
+    shop = workshop((asks("look"), Turn(text="Done.")), [Tool()])
+    looks = [shop.after(3, "listed"), shop.after(3, "listed")]
+    shop.toolbox.pending = lambda: looks.pop() if looks else None  # type: ignore[method-assign, assignment]
+    assert shop.advance() == END
+    assert shop.log[-1].data == {"output": {"text": "Done."}}

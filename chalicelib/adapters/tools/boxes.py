@@ -61,6 +61,9 @@ class AgentToolbox:
         self._names = names
         self._remote = remote
 
+    def pending(self) -> Callable[[], object] | None:
+        return self._remote.pending() if self._remote else None
+
     def spec(self, name: str) -> ToolSpec | None:
         return self._box(name).spec(name)
 

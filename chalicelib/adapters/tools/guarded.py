@@ -44,6 +44,9 @@ class Guarded:
         self._secrets = secrets
         self._keep = keep
 
+    def pending(self) -> Callable[[], object] | None:
+        return self._toolbox.pending()
+
     def spec(self, name: str) -> ToolSpec | None:
         return self._toolbox.spec(name)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -37,6 +37,11 @@ class RemoteBox:
             self._servers.setdefault(server.name, server)
         self._known = known
         self._last: _Seen | None = None
+
+    def pending(self) -> Callable[[], object] | None:
+        """The look at the servers, if what is known of one is not there or too old."""
+        fresh = self._known.are_known(self._account_id, [*self._servers.values()])
+        return None if fresh else self._look
 
     def may_have(self, name: str) -> bool:
         """Whether a tool of that name would be one of these servers'."""

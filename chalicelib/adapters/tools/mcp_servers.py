@@ -25,7 +25,7 @@ from chalicelib.ports.clock import Clock
 logger = logging.getLogger(__name__)
 
 LISTING_SECONDS = 5.0
-"""For the lists of all servers of an agent: a run's lease is not renewed meanwhile."""
+"""For the lists of all servers of an agent."""
 
 KEPT = timedelta(minutes=5)
 KEPT_IF_DOWN = timedelta(seconds=30)
@@ -61,6 +61,13 @@ class McpServers:
         self._loopback = loopback
         self._lock = threading.Lock()
         self._known: dict[tuple[str, str, str | None], _Known] = {}
+
+    def are_known(self, account_id: str, servers: Sequence[McpServer]) -> bool:
+        """Whether the lists of all of them are at hand."""
+        return all(self._is_young(self._one(account_id, server)) for server in servers)
+
+    def _is_young(self, known: _Known) -> bool:
+        return known.until is not None and self._clock.now() < known.until
 
     def listings(self, account_id: str, servers: Sequence[McpServer]) -> Mapping[str, Listing]:
         """By the servers' names; all are asked at once. A server that does not answer in time is down."""
@@ -99,7 +106,7 @@ class McpServers:
     def _listing(self, account_id: str, server: McpServer, until: datetime) -> Listing:
         known = self._one(account_id, server)
         with known.lock:
-            if known.until is None or self._clock.now() >= known.until:
+            if not self._is_young(known):
                 known.listing = self._listed(account_id, server, known.client, until)
                 known.until = self._clock.now() + (KEPT if known.listing.problem is None else KEPT_IF_DOWN)
             return known.listing

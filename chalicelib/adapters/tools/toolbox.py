@@ -39,6 +39,9 @@ class FunctionToolbox:
         self._tools = {spec.name: (spec, function) for spec, function in tools}
         self._looks = looks or {}
 
+    def pending(self) -> None:
+        return None
+
     def spec(self, name: str) -> ToolSpec | None:
         return self._tools[name][0] if name in self._tools else None
 
