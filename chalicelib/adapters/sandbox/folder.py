@@ -16,6 +16,8 @@ from pathlib import Path
 from chalicelib.adapters.sandbox import inside
 from chalicelib.core.code import CodeJob
 
+PREFIX = "pawl-code-"
+
 NOBODY = 65534
 """Who runs code where we are root: root's processes escape the limit on threads, and root's files are everybody's."""
 
@@ -51,7 +53,7 @@ def sandbox_user() -> int | None:
 @contextmanager
 def folder_for(job: CodeJob) -> Iterator[Folder]:
     """A folder that only the code's user can enter."""
-    folder = Folder(Path(tempfile.mkdtemp(prefix="pawl-code-")).resolve())
+    folder = Folder(Path(tempfile.mkdtemp(prefix=PREFIX)).resolve())
     try:
         _fill(folder, job)
         yield folder

@@ -12,6 +12,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import suppress
 from itertools import chain, islice
+from typing import Any
 
 from chalicelib.adapters.sandbox import report
 from chalicelib.adapters.sandbox.contained import ENVIRONMENT, Plan, shim_config
@@ -42,22 +43,31 @@ class Landlock:
     def plan(self, folder: Folder, job: CodeJob, python: Interpreter) -> Plan:
         if job.hosts:
             raise SandboxUnavailable(f"{self.name}: it can't reach the approved hosts and no other; bubblewrap can")
-        work = str(folder.work)
-        paths = {
-            "read": [each for each in (*_READABLE, python.prefix, str(folder.given)) if os.path.exists(each)],
-            "write": [work],
-            "devices": [each for each in _DEVICES if os.path.exists(each)],
-        }
-        os.symlink(folder.given, folder.work / "in")
-        user = sandbox_user()
+        return plan_on_host(folder, job, python, restricted=True)
 
-        def command(fd: int) -> list[str]:
-            places = {"code": str(folder.code), "work": work, "parent": os.getpid(), "landlock": paths}
-            config = shim_config(job.limits, fd, uid=os.getuid() if user is None else user, **places)
-            return python.command(str(folder.program), config)
 
-        env = {**ENVIRONMENT, "PATH": "/usr/bin:/bin", "HOME": work, "TMPDIR": work}
-        return Plan(command, env, _Disk(work, job.limits.disk).look)
+def plan_on_host(folder: Folder, job: CodeJob, python: Interpreter, *, restricted: bool, **told: Any) -> Plan:
+    """How to run the job where the host's files are in sight; `restricted`: out of reach, by Landlock. `told` goes to
+    the shim."""
+    work, user = str(folder.work), sandbox_user()
+    os.symlink(folder.given, folder.work / "in")
+    landlock_rules = _rules(folder, python) if restricted else None
+
+    def command(fd: int) -> list[str]:
+        places = {"code": str(folder.code), "work": work, "parent": os.getpid(), "landlock": landlock_rules}
+        config = shim_config(job.limits, fd, uid=os.getuid() if user is None else user, **places, **told)
+        return python.command(str(folder.program), config)
+
+    env = {**ENVIRONMENT, "PATH": "/usr/bin:/bin", "HOME": work, "TMPDIR": work}
+    return Plan(command, env, _Disk(work, job.limits.disk).look)
+
+
+def _rules(folder: Folder, python: Interpreter) -> dict[str, list[str]]:
+    return {
+        "read": [each for each in (*_READABLE, python.prefix, str(folder.given)) if os.path.exists(each)],
+        "write": [str(folder.work)],
+        "devices": [each for each in _DEVICES if os.path.exists(each)],
+    }
 
 
 class _Disk:
