@@ -27,6 +27,8 @@ def test_every_setting_is_read() -> None:
         "PAWL_OUTBOX": "/tmp/outbox",
         "PAWL_SECRETS_PREFIX": "/pawl/prod/secrets",
         "PAWL_LAPTOP": "1",
+        "PAWL_SANDBOX": "lambda",
+        "PAWL_SANDBOX_FUNCTION": "pawl-dev-sandbox",
         "PAWL_MODEL_URL": "https://models.example/v1",
         "PAWL_MODEL_NAME": "small",
         "PAWL_MODEL_KEY": "secret",
@@ -52,6 +54,8 @@ def test_every_setting_is_read() -> None:
         outbox="/tmp/outbox",
         secrets_prefix="/pawl/prod/secrets",
         laptop=True,
+        sandbox="lambda",
+        sandbox_function="pawl-dev-sandbox",
         model_url="https://models.example/v1",
         model_name="small",
         model_key="secret",
@@ -108,3 +112,13 @@ def test_a_secret_that_could_be_guessed_signs_no_tickets() -> None:
 def test_mail_in_an_outbox_has_a_sender_too() -> None:
     with pytest.raises(InvalidSetting, match="PAWL_EMAIL_FROM"):
         Config.from_env(LEAST | {"PAWL_OUTBOX": "/tmp/outbox"})
+
+
+def test_there_is_no_sandbox_that_contains_nothing() -> None:
+    with pytest.raises(InvalidSetting, match="PAWL_SANDBOX must be one of off, auto, bubblewrap, landlock, lambda"):
+        Config.from_env(LEAST | {"PAWL_SANDBOX": "none"})
+
+
+def test_a_sandbox_on_lambda_needs_its_function() -> None:
+    with pytest.raises(InvalidSetting, match="PAWL_SANDBOX_FUNCTION"):
+        Config.from_env(LEAST | {"PAWL_SANDBOX": "lambda"})

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+import marshal
 import os
 import subprocess
 import sys
@@ -53,7 +53,7 @@ class NoFilter:
 
         def command(fd: int) -> list[str]:
             *start, config = plan.command(fd)
-            return [*start, json.dumps({**json.loads(config), **self._told})]
+            return [*start, marshal.dumps({**marshal.loads(bytes.fromhex(config)), **self._told}, 0).hex()]
 
         return Plan(command, plan.env, plan.watch)
 

@@ -38,7 +38,7 @@ class Bubblewrap:
         def command(fd: int) -> list[str]:
             config = shim_config(job.limits, fd, code="/program/main.py", work="/work", uid=NOBODY)
             inside = [*_namespaces(), *_environment(), *_files(folder, python, job.limits), "--chdir", "/work"]
-            return [self._found(), *inside, "--", *python.command("/program", config)]
+            return [self._found(), *inside, "--", *python.command("/program/inside.zip", config)]
 
         # Nothing at all: what bwrap itself is given can be read in the sandbox, as the environment of process 1.
         return Plan(command, env={})

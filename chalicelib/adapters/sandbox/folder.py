@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import io
 import os
 import py_compile
 import stat
 import tempfile
+import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
-from importlib.util import cache_from_source
 from pathlib import Path
 
 from chalicelib.adapters.sandbox import inside
@@ -24,13 +25,17 @@ NOBODY = 65534
 
 @dataclass(frozen=True, slots=True)
 class Folder:
-    """`program` holds the package `inside` and the code, `given` the files in, `work` is the code's own."""
+    """`program` holds the package `inside`, zipped, and the code, `given` the files in, `work` is the code's own."""
 
     root: Path
 
     @property
     def program(self) -> Path:
         return self.root / "program"
+
+    @property
+    def zip(self) -> Path:
+        return self.program / "inside.zip"
 
     @property
     def code(self) -> Path:
@@ -64,10 +69,7 @@ def folder_for(job: CodeJob) -> Iterator[Folder]:
 def _fill(folder: Folder, job: CodeJob) -> None:
     for made in (folder.program, folder.given, folder.work):
         made.mkdir()
-    for name, content in _program().items():
-        path = folder.program / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(content)
+    folder.zip.write_bytes(_zip())
     folder.code.write_text(job.code, encoding="utf-8", errors="surrogatepass")
     for name, content in job.files.items():
         (folder.given / name).write_bytes(content)
@@ -77,17 +79,16 @@ def _fill(folder: Folder, job: CodeJob) -> None:
 
 
 @cache
-def _program() -> dict[str, bytes]:
-    """The package by path, with bytecode: compiled at each run, it would cost more than the sandbox."""
-    source = Path(inside.__path__[0])
-    files = {f"inside/{path.name}": path.read_bytes() for path in source.glob("*.py")}
-    with tempfile.TemporaryDirectory() as scratch:
-        for path in source.glob("*.py"):
-            compiled = Path(scratch, "module.pyc")
-            unchecked = py_compile.PycInvalidationMode.UNCHECKED_HASH
-            py_compile.compile(str(path), str(compiled), path.name, doraise=True, invalidation_mode=unchecked)
-            files[cache_from_source(f"inside/{path.name}")] = compiled.read_bytes()
-    return files
+def _zip() -> bytes:
+    """The package with its bytecode, not packed: compiled at each run, it would cost more than the sandbox."""
+    made, unchecked = io.BytesIO(), py_compile.PycInvalidationMode.UNCHECKED_HASH
+    with zipfile.ZipFile(made, "w") as archive, tempfile.TemporaryDirectory() as scratch:
+        for path in Path(inside.__path__[0]).glob("*.py"):
+            compiled = os.path.join(scratch, "module.pyc")
+            py_compile.compile(str(path), compiled, path.name, doraise=True, invalidation_mode=unchecked)
+            archive.write(path, f"inside/{path.name}")
+            archive.write(compiled, f"inside/{path.stem}.pyc")
+    return made.getvalue()
 
 
 def raze(root: Path) -> None:

@@ -22,7 +22,7 @@ class Interpreter:
     prefix: str
 
     def command(self, program: str, config: str) -> list[str]:
-        """How the shim is started; `program` is the folder with the package `inside`.
+        """How the shim is started; `program` is the zip with the package `inside`.
 
         Isolated from the environment and without `site`: nothing of the host's configuration is read.
         """

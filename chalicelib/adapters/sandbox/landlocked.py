@@ -56,7 +56,7 @@ def plan_on_host(folder: Folder, job: CodeJob, python: Interpreter, *, restricte
     def command(fd: int) -> list[str]:
         places = {"code": str(folder.code), "work": work, "parent": os.getpid(), "landlock": landlock_rules}
         config = shim_config(job.limits, fd, uid=os.getuid() if user is None else user, **places, **told)
-        return python.command(str(folder.program), config)
+        return python.command(str(folder.zip), config)
 
     env = {**ENVIRONMENT, "PATH": "/usr/bin:/bin", "HOME": work, "TMPDIR": work}
     return Plan(command, env, _Disk(work, job.limits.disk).look)

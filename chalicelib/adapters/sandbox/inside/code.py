@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import builtins
 import errno
-import linecache
 import os
 import sys
-import traceback
-import types
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from types import TracebackType
 
 NAME = "main.py"
 
@@ -24,21 +25,22 @@ def read(path: str) -> None:
 def run(note: int) -> None:
     """Run it. What it raises goes up; to `note` goes what it ran out of, as far as Python knows."""
     source = _source.pop()
-    module = types.ModuleType("__main__")
+    module = type(sys)("__main__")
     module.__dict__["__file__"] = NAME
     sys.modules["__main__"] = module
     sys.argv = [NAME]
     # What `site` would bring, which is not asked: it reads the host's configuration.
     for name in ("exit", "quit"):
         setattr(builtins, name, sys.exit)
-    linecache.cache[NAME] = (len(source), None, source.splitlines(keepends=True), NAME)
 
-    def told(kind: type[BaseException], fault: BaseException, trace: types.TracebackType | None) -> None:
+    def told(kind: type[BaseException], fault: BaseException, trace: TracebackType | None) -> None:
         if isinstance(fault, MemoryError):
             os.write(note, b"memory")
+            # There has to be some for telling it.
+            module.__dict__.clear()
         elif isinstance(fault, OSError) and fault.errno in (errno.ENOSPC, errno.EFBIG):
             os.write(note, b"disk")
-        traceback.print_exception(kind, fault, _own(trace))
+        _print(kind, fault, _own(trace), source)
 
     sys.excepthook = told
     # Whoever is killed has said what it said until then.
@@ -46,7 +48,15 @@ def run(note: int) -> None:
     exec(compile(source, NAME, "exec"), module.__dict__)
 
 
-def _own(trace: types.TracebackType | None) -> types.TracebackType | None:
+def _print(kind: type[BaseException], fault: BaseException, trace: TracebackType | None, source: str) -> None:
+    import linecache
+    import traceback
+
+    linecache.cache[NAME] = (len(source), None, source.splitlines(keepends=True), NAME)
+    traceback.print_exception(kind, fault, trace)
+
+
+def _own(trace: TracebackType | None) -> TracebackType | None:
     """Without the frames that called the code."""
     while trace is not None and trace.tb_frame.f_code.co_filename != NAME:
         trace = trace.tb_next

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 import stat
-import tarfile
-from collections.abc import Iterator
-from typing import BinaryIO
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import BinaryIO
 
 MOST_LOOKED_AT, DEEPEST = 1000, 8
 
@@ -47,6 +49,8 @@ def _is_folder(path: str) -> bool:
 
 def pack(root: str, chosen: list[tuple[str, int]], out: BinaryIO) -> None:
     """Write them as a tar. Nobody changes them meanwhile: the code has ended."""
+    import tarfile
+
     with tarfile.open(fileobj=out, mode="w|", format=tarfile.PAX_FORMAT) as archive:
         for path, size in chosen:
             member = tarfile.TarInfo(path)

@@ -5,7 +5,10 @@ from __future__ import annotations
 import ctypes
 import os
 import struct
-from collections.abc import Iterable
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 _CREATE, _ADD_RULE, _RESTRICT = 444, 445, 446
 _ABI, _PATH_BENEATH = 1, 1

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import ctypes
+import errno
 import os
 import resource
-import socket
 import struct
-from typing import Any
 
 from . import seccomp
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 MOST_THREADS, MOST_OPEN, STACK = 32, 128, 8 << 20
 
 _GET_SECCOMP, _GET_NO_NEW_PRIVS, _FILTERED = 21, 39, 2
 _CAPABILITIES_3 = 0x20080522
+_AF_INET, _SOCK_STREAM = 2, 1
 
-Config = dict[str, Any]
+Config = dict[str, "Any"]
 
 
 class Open(Exception):  # noqa: N818 - named by what is the matter
@@ -76,16 +80,20 @@ def _look(config: Config) -> None:
         "no capabilities": not any(capabilities.raw),
         "no root": 0 not in (*os.getresuid(), *os.getresgid()),
         "the user": config["uid"] in (None, os.getuid()),
-        "no process": _refused(os.fork),
-        "no network": config["egress"] is not None or _refused(lambda: socket.socket().close()),
+        "no process": _no_process(),
+        "no network": config["egress"] is not None or _refused(libc.socket(_AF_INET, _SOCK_STREAM, 0)),
     }
     if not all(held.values()):
         raise Open(f"not held: {', '.join(name for name, holds in held.items() if not holds)}")
 
 
-def _refused(attempt: Any) -> bool:
+def _refused(answer: int) -> bool:
+    return answer == -1 and ctypes.get_errno() == errno.EPERM
+
+
+def _no_process() -> bool:
     try:
-        made = attempt()
+        made = os.fork()
     except PermissionError:
         return True
     if made == 0:

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import ctypes
 import os
-import platform
 import struct
-from collections.abc import Iterable
 
 from . import calls
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 _LOAD, _IF_EQUAL, _IF_AT_LEAST, _IF_BITS, _AND, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x54, 0x06
 _ALLOW, _KILL, _ERRNO = 0x7FFF0000, 0x80000000, 0x00050000
@@ -131,7 +133,7 @@ class _Filter(ctypes.Structure):
 
 def install(*, network: bool, host_files: bool) -> None:
     """Put the filter on all threads of this process. Raises OSError if the kernel does not take it."""
-    machine = platform.machine()
+    machine = os.uname().machine
     if machine not in calls.ARCHES:
         raise OSError(f"no filter for {machine} is known")
     code = Program(machine, os.getpid(), network=network, host_files=host_files).packed()
