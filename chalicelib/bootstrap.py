@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from chalicelib.adapters.tools.lambda_tool import LambdaTools
     from chalicelib.adapters.tools.mcp_servers import McpServers
-    from chalicelib.adapters.tools.toolbox import FunctionToolbox
+    from chalicelib.adapters.tools.toolbox import FunctionToolbox, Tool
     from chalicelib.core.tools import ToolSpec
     from chalicelib.ports.agent_book import AgentBook
     from chalicelib.ports.announcer import Announcer
@@ -152,7 +152,7 @@ class World:
 
     @property
     def _built_in(self) -> FunctionToolbox:
-        from chalicelib.adapters.tools import http_get, notes, run_code, send_email, wait_until
+        from chalicelib.adapters.tools import http_get, notes, send_email, wait_until
         from chalicelib.adapters.tools.current_time import current_time
         from chalicelib.adapters.tools.toolbox import FunctionToolbox
 
@@ -162,7 +162,7 @@ class World:
             notes.notes(self.notes, self.clock),
             wait_until.wait_until(),
             *([send_email.send_email(mailer, self.clock)] if (mailer := self._mailer) else []),
-            *([run_code.run_code(self.sandbox, self._run_files, self.chance)] if self.config.sandbox != "off" else []),
+            *([self._run_code] if self.config.sandbox != "off" else []),
         ]
         looks = {
             http_get.SPEC.name: http_get.look,
@@ -171,6 +171,12 @@ class World:
             send_email.SPEC.name: send_email.look,
         }
         return FunctionToolbox(tools, looks)
+
+    @property
+    def _run_code(self) -> Tool:
+        from chalicelib.adapters.tools.run_code import run_code
+
+        return run_code(self.sandbox, self._run_files, self.chance, self.config.sandbox_hosts)
 
     @property
     def built_in_specs(self) -> tuple[ToolSpec, ...]:

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from chalicelib.core.egress import HostPattern
+from chalicelib.core.errors import EgressRefused
+
 SANDBOXES = ("off", "auto", "bubblewrap", "landlock", "lambda")
 
 
@@ -25,7 +28,8 @@ class Config:
     Mail goes out from `email_from`, through SES or into the folder `outbox` where there is one; without a sender there
     is no tool for it. The secrets of accounts' tools are SSM parameters under `secrets_prefix`.
     On a `laptop` an agent's MCP servers may be this machine's own, unencrypted.
-    `sandbox`: what contains code, `lambda` for the function `sandbox_function`; with `off` no code is run.
+    `sandbox`: what contains code, `lambda` for the function `sandbox_function`; with `off` no code is run. Code may
+    reach `sandbox_hosts`, patterns of names, and nothing else.
     A finished run is archived after `retention_hours`; a client more than `replay_cap` events behind gets a snapshot.
     What is announced goes to `event_bus` and to webhooks; `loopback_webhooks`: those may be on this machine.
     """
@@ -46,6 +50,7 @@ class Config:
     outbox: str | None = None
     sandbox: str = "off"
     sandbox_function: str | None = None
+    sandbox_hosts: tuple[str, ...] = ()
     model_url: str | None = None
     model_name: str | None = None
     model_key: str | None = None
@@ -75,6 +80,7 @@ class Config:
             outbox=env.get("PAWL_OUTBOX") or None,
             sandbox=_one_of(env, "PAWL_SANDBOX", SANDBOXES),
             sandbox_function=env.get("PAWL_SANDBOX_FUNCTION") or None,
+            sandbox_hosts=_hosts(env, "PAWL_SANDBOX_HOSTS"),
             model_url=env.get("PAWL_MODEL_URL") or None,
             model_name=env.get("PAWL_MODEL_NAME") or None,
             model_key=env.get("PAWL_MODEL_KEY") or None,
@@ -120,7 +126,19 @@ def _one_of(env: Mapping[str, str], name: str, known: tuple[str, ...]) -> str:
     return found
 
 
+def _hosts(env: Mapping[str, str], name: str) -> tuple[str, ...]:
+    found = tuple(each.strip() for each in env.get(name, "").split(",") if each.strip())
+    for each in found:
+        try:
+            HostPattern.parse(each)
+        except EgressRefused as refused:
+            raise InvalidSetting(f"{name} holds {each!r}: {refused.detail}") from refused
+    return found
+
+
 def _check_sandbox(config: Config) -> None:
+    if config.sandbox == "lambda" and config.sandbox_hosts:
+        raise InvalidSetting("PAWL_SANDBOX_HOSTS is set, and PAWL_SANDBOX is lambda: there code has no network")
     if config.sandbox == "lambda" and config.sandbox_function is None:
         raise InvalidSetting("PAWL_SANDBOX_FUNCTION is not set, and PAWL_SANDBOX is lambda")
 

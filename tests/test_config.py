@@ -122,3 +122,17 @@ def test_there_is_no_sandbox_that_contains_nothing() -> None:
 def test_a_sandbox_on_lambda_needs_its_function() -> None:
     with pytest.raises(InvalidSetting, match="PAWL_SANDBOX_FUNCTION"):
         Config.from_env(LEAST | {"PAWL_SANDBOX": "lambda"})
+
+
+@pytest.mark.parametrize("hosts", ["10.0.0.1", "example.com,localhost", "*.com.", "https://example.com"])
+def test_an_approved_host_is_a_public_name(hosts: str) -> None:
+    with pytest.raises(InvalidSetting, match="PAWL_SANDBOX_HOSTS"):
+        Config.from_env(LEAST | {"PAWL_SANDBOX": "auto", "PAWL_SANDBOX_HOSTS": hosts})
+
+
+def test_approved_hosts_are_read_and_refused_on_lambda() -> None:
+    hosts = {"PAWL_SANDBOX_HOSTS": "api.example.com, *.example.org,"}
+
+    assert Config.from_env(LEAST | hosts).sandbox_hosts == ("api.example.com", "*.example.org")
+    with pytest.raises(InvalidSetting, match="no network"):
+        Config.from_env(LEAST | hosts | {"PAWL_SANDBOX": "lambda", "PAWL_SANDBOX_FUNCTION": "f"})

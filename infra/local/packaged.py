@@ -32,7 +32,7 @@ SECRETS = ("PAWL_MODEL_KEY", "PAWL_TICKET_SECRET")
 """Variables that go straight to the functions: in AWS they would come from the parameter store. What tickets are signed
 with is new at each start, unless it is given."""
 
-LAPTOP_ONLY = ("PAWL_LOOPBACK_WEBHOOKS", "PAWL_SANDBOX")
+LAPTOP_ONLY = ("PAWL_LOOPBACK_WEBHOOKS", "PAWL_SANDBOX", "PAWL_SANDBOX_HOSTS")
 """Variables that no deployment takes from a shell. Code is contained by the strongest wall, unless one is named."""
 
 

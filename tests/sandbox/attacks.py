@@ -99,7 +99,7 @@ def _a_copy() -> Iterator[Path]:
     """The sandbox and the runner, where everybody may read them."""
     with tempfile.TemporaryDirectory() as made:
         copy = Path(made)
-        parts = ("chalicelib/core", "chalicelib/ports", "chalicelib/adapters/sandbox")
+        parts = ("chalicelib/core", "chalicelib/ports", "chalicelib/adapters/net", "chalicelib/adapters/sandbox")
         for part in parts:
             shutil.copytree(ROOT / part, copy / part, ignore=shutil.ignore_patterns("__pycache__"))
         for name in ("chalicelib/__init__.py", "chalicelib/adapters/__init__.py", "chalicelib/adapters/system.py"):

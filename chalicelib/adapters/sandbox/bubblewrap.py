@@ -5,30 +5,43 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Iterator
+from contextlib import nullcontext
 from pathlib import Path
 
+from chalicelib.adapters.net import dialling
+from chalicelib.adapters.net.egress_proxy import EgressProxy
 from chalicelib.adapters.sandbox.contained import ENVIRONMENT, Plan, shim_config
 from chalicelib.adapters.sandbox.folder import NOBODY, Folder
 from chalicelib.adapters.sandbox.interpreter import Interpreter
 from chalicelib.core.code import CodeJob, CodeLimits
-from chalicelib.core.errors import SandboxUnavailable
+from chalicelib.core.egress import EgressPolicy, HostPattern, one_of
+from chalicelib.core.errors import EgressRefused, SandboxUnavailable
 
 WHAT_TO_DO = "install bubblewrap 0.8 or newer (apt-get install bubblewrap)"
 
 _SEARCHED = "/usr/local/bin:/usr/bin:/bin"
 _SHARED_MEMORY = 1 << 20
+_PROXY = "egress.sock"
 _ENV = {**ENVIRONMENT, "PATH": "/usr/bin:/bin", "HOME": "/work", "TMPDIR": "/tmp"}
 _SYSTEM = ("/bin", "/lib", "/lib32", "/lib64", "/sbin")
 _OF_ETC = ("/etc/ld.so.cache", "/etc/ssl/certs")
 
 
 class Bubblewrap:
-    """`binary`: the bwrap to use; None looks for the system's."""
+    """`binary`: the bwrap to use; None looks for the system's. `resolve`, `dial`: the doors to the approved hosts."""
 
     name = "bubblewrap"
 
-    def __init__(self, binary: str | None = None) -> None:
+    def __init__(
+        self,
+        binary: str | None = None,
+        *,
+        resolve: dialling.Resolve = dialling.resolve,
+        dial: dialling.Dial = dialling.dial,
+    ) -> None:
         self._binary = binary
+        self._resolve = resolve
+        self._dial = dial
 
     def identity(self) -> tuple[object, ...]:
         info = os.stat(self._found())
@@ -36,12 +49,20 @@ class Bubblewrap:
 
     def plan(self, folder: Folder, job: CodeJob, python: Interpreter) -> Plan:
         def command(fd: int) -> list[str]:
-            config = shim_config(job.limits, fd, code="/program/main.py", work="/work", uid=NOBODY)
+            egress = f"/program/{_PROXY}" if job.hosts else None
+            config = shim_config(job.limits, fd, code="/program/main.py", work="/work", uid=NOBODY, egress=egress)
             inside = [*_namespaces(), *_environment(), *_files(folder, python, job.limits), "--chdir", "/work"]
             return [self._found(), *inside, "--", *python.command("/program/inside.zip", config)]
 
         # Nothing at all: what bwrap itself is given can be read in the sandbox, as the environment of process 1.
-        return Plan(command, env={})
+        return Plan(command, env={}, beside=self._proxy(folder, job) if job.hosts else nullcontext())
+
+    def _proxy(self, folder: Folder, job: CodeJob) -> EgressProxy:
+        try:
+            policy = EgressPolicy(one_of([HostPattern.parse(host) for host in job.hosts]))
+        except EgressRefused as refused:
+            raise SandboxUnavailable(f"{self.name}: {refused.detail}") from refused
+        return EgressProxy(str(folder.program / _PROXY), policy, resolve=self._resolve, dial=self._dial)
 
     def _found(self) -> str:
         found = self._binary or shutil.which("bwrap", path=_SEARCHED)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import marshal
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from chalicelib.adapters.sandbox import report
@@ -22,11 +23,13 @@ ENVIRONMENT = {"LANG": "C.UTF-8", "OPENBLAS_NUM_THREADS": "1", "MALLOC_ARENA_MAX
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """How a run is started: its command, given the report's file descriptor; its environment; what is watched."""
+    """How a run is started: its command, given the report's file descriptor, and its environment. What is watched
+    meanwhile, and what stands beside it."""
 
     command: Callable[[int], list[str]]
     env: Mapping[str, str]
     watch: Watch = lambda told: None
+    beside: AbstractContextManager[object] = field(default_factory=nullcontext)
 
 
 class Wall(Protocol):
@@ -69,13 +72,14 @@ def run_contained(wall: Wall, job: CodeJob, clock: Clock) -> CodeResult:
     try:
         with folder_for(job) as folder:
             plan = wall.plan(folder, job, interpreter(user))
-            ended = Group(plan.command, plan.env, user).watch(
-                output=limits.output,
-                report=report.most(limits),
-                seconds=min(limits.wall, left),
-                stop=job.stop,
-                watch=plan.watch,
-            )
+            with plan.beside:
+                ended = Group(plan.command, plan.env, user).watch(
+                    output=limits.output,
+                    report=report.most(limits),
+                    seconds=min(limits.wall, left),
+                    stop=job.stop,
+                    watch=plan.watch,
+                )
     except OSError as fault:
         raise SandboxUnavailable(f"{wall.name}: {fault}") from fault
     return _result(wall, ended, limits, time.monotonic() - began)

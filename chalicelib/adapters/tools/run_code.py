@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from chalicelib.adapters.tools.toolbox import Tool, ToolProblem
 from chalicelib.core.code import MOST_FILES, CodeJob, CodeResult, Limit
 from chalicelib.core.errors import SandboxUnavailable
-from chalicelib.core.tools import Effect, FileRef, Invocation, ToolResult, ToolSpec
+from chalicelib.core.tools import Effect, FileRef, Invocation, Mark, ToolResult, ToolSpec
 from chalicelib.ports.chance import Chance
 from chalicelib.ports.code_sandbox import CodeSandbox
 from chalicelib.ports.run_files import RunFiles
@@ -54,11 +55,11 @@ WHY = {
 }
 
 
-def run_code(sandbox: CodeSandbox, files: RunFiles, chance: Chance) -> Tool:
-    """The tool, on that sandbox."""
+def run_code(sandbox: CodeSandbox, files: RunFiles, chance: Chance, hosts: tuple[str, ...] = ()) -> Tool:
+    """The tool, on that sandbox. With `hosts` its code reaches those, and a call leaves the account."""
 
     def run(invocation: Invocation) -> ToolResult:
-        job = _job(invocation, files)
+        job = _job(invocation, files, hosts)
         try:
             result = sandbox.run(job)
         except SandboxUnavailable as fault:
@@ -67,10 +68,16 @@ def run_code(sandbox: CodeSandbox, files: RunFiles, chance: Chance) -> Tool:
         content = "\n".join(_told(result, kept, fence=chance.bytes(8).hex()))
         return ToolResult(ok=result.exit == 0, content=content, files=kept)
 
-    return SPEC, run
+    return _open(SPEC, hosts) if hosts else SPEC, run
 
 
-def _job(invocation: Invocation, files: RunFiles) -> CodeJob:
+def _open(spec: ToolSpec, hosts: tuple[str, ...]) -> ToolSpec:
+    way = f"It reaches {', '.join(hosts)} by https, through the proxy that HTTPS_PROXY names, and no other host."
+    text = spec.description.replace("no network, ", "")
+    return replace(spec, description=f"{text} {way}", open_world=True, marks=frozenset({Mark.UNTRUSTED}))
+
+
+def _job(invocation: Invocation, files: RunFiles, hosts: tuple[str, ...]) -> CodeJob:
     args = invocation.call.args
     code, names = _arguments(args)
     try:
@@ -79,6 +86,7 @@ def _job(invocation: Invocation, files: RunFiles) -> CodeJob:
             tenant=f"{invocation.account_id}:{invocation.run_id}",
             deadline=invocation.deadline,
             stop=invocation.stop,
+            hosts=hosts,
             files={_within(name): _content(files, invocation.run_id, name) for name in names},
         )
     except ValueError as fault:

@@ -13,7 +13,7 @@ from chalicelib.adapters.tools.run_code import SHOWN, SPEC, run_code
 from chalicelib.adapters.tools.toolbox import ToolProblem
 from chalicelib.core.code import CodeJob, CodeResult, Limit
 from chalicelib.core.errors import SandboxUnavailable
-from chalicelib.core.tools import FileRef, Risk, ToolResult
+from chalicelib.core.tools import FileRef, Mark, Risk, ToolResult
 from chalicelib.ports.payload_store import PayloadStore
 from tests.a_call import DEADLINE, RUN_ID, an_invocation
 from tests.sandbox.jobs import CLOCK, sandbox
@@ -142,6 +142,18 @@ def test_where_nothing_contains_code_none_is_run_and_the_model_is_told_why() -> 
 def test_a_call_may_be_made_again_and_leaves_the_account_alone() -> None:
     assert SPEC.effect.repeatable
     assert SPEC.risk is Risk.OUTSIDE
+
+
+def test_with_approved_hosts_a_call_leaves_the_account_and_brings_what_nobody_vouches_for() -> None:
+    made = Scripted(a_result())
+    spec, run = run_code(made, Shelf(), CountedChance(), ("api.example.com",))
+    run(an_invocation("run_code", {"code": "x"}))
+
+    assert made.job is not None
+    assert made.job.hosts == ("api.example.com",)
+    assert (spec.risk, spec.marks) == (Risk.CHANGES, frozenset({Mark.UNTRUSTED}))
+    assert "api.example.com" in spec.description
+    assert "no network" not in spec.description
 
 
 def test_a_file_that_one_call_leaves_is_there_for_the_next(payloads: PayloadStore) -> None:

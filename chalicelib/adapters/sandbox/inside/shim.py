@@ -72,6 +72,10 @@ def _become_the_code(config: Config, note: int) -> None:
     # So that whoever watches its disk sees its open files. It can't take this back, nor the line above.
     _libc.prctl(_SET_DUMPABLE, 1, 0, 0, 0)
     try:
+        if config["egress"] is not None:
+            from . import forward
+
+            forward.open_way(config["egress"])
         lock.close(config)
     except (OSError, ValueError, lock.Open) as fault:
         os.write(note, f"{fault}\n".encode())
