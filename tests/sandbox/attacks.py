@@ -49,8 +49,8 @@ class Attack:
     stderr: str = ""
 
 
-def attacks(wall: str, user: str, host: Host) -> dict[str, Attack]:
-    """Every snippet, behind that wall."""
+def attacks(wall: str, user: str, host: Host, scratch: Path) -> dict[str, Attack]:
+    """Every snippet, behind that wall; `scratch` is where the sandbox may put its folders."""
     leak, marks = secrets.token_hex(8), {}
     batches: list[list[dict[str, Any]]] = [[], []]
     names = [*FIRST, *(name for name in SNIPPETS if name not in FIRST)]
@@ -59,7 +59,7 @@ def attacks(wall: str, user: str, host: Host) -> dict[str, Attack]:
         limits = {**LIMITS, "wall": 1.0} if name == "sleep_forever" else LIMITS
         job = {"code": SNIPPETS[name], "files": {"world.json": told}, "limits": limits}
         batches[name not in FIRST].append(job)
-    results = [each for batch in _run(wall, user, batches) for each in batch]
+    results = [each for batch in _run(wall, user, batches, scratch) for each in batch]
     return {name: _attack(result, host.traces(marks[name])) for name, result in zip(names, results, strict=True)}
 
 
@@ -69,7 +69,7 @@ def _attack(result: dict[str, Any], traces: list[str]) -> Attack:
     return Attack(**result, files=files, traces=traces)
 
 
-def _run(wall: str, user: str, batches: list[list[dict[str, Any]]]) -> Any:
+def _run(wall: str, user: str, batches: list[list[dict[str, Any]]], scratch: Path) -> Any:
     with _a_copy() as copy, tempfile.TemporaryFile() as secret:
         secret.write(CANARY.encode())
         secret.flush()
@@ -78,7 +78,7 @@ def _run(wall: str, user: str, batches: list[list[dict[str, Any]]]) -> Any:
             [interpreter(USER if os.geteuid() == 0 else None).binary, "-B", "-m", "tests.sandbox.runner"],
             input=json.dumps({"wall": wall, "batches": batches}),
             cwd=copy,
-            env={"AWS_SECRET_ACCESS_KEY": CANARY},
+            env={"AWS_SECRET_ACCESS_KEY": CANARY, "TMPDIR": str(scratch)},
             close_fds=False,
             capture_output=True,
             text=True,

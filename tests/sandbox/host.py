@@ -15,7 +15,7 @@ import subprocess
 import tempfile
 import threading
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 from chalicelib.adapters.sandbox.folder import NOBODY
@@ -47,7 +47,7 @@ class Host:
         found = ["a server heard it"] if mark.encode() in self.heard else []
         found += [str(path) for place in PLACES for path in Path(place).glob(f"*{mark}*")]
         found += [str(path) for path in self.home.rglob(f"*{mark}*")]
-        return found + [f"process {pid}" for pid in processes_with(mark)]
+        return found + [f"process {pid}" for pid in _processes_with(mark)]
 
     def damage(self) -> list[str]:
         """What became of the precious file, and of the process."""
@@ -60,7 +60,20 @@ class Host:
         return found
 
 
-def processes_with(mark: str) -> Iterator[int]:
+def descendants(pid: int) -> list[int]:
+    """Everything that descends from `pid`, by the kernel's list of children."""
+    found: list[int] = []
+    todo = [pid]
+    while todo:
+        for task in Path(f"/proc/{todo.pop()}/task").glob("*/children"):
+            with suppress(OSError):  # it has ended meanwhile
+                children = [int(each) for each in task.read_text().split()]
+                found += children
+                todo += children
+    return found
+
+
+def _processes_with(mark: str) -> Iterator[int]:
     for pid in filter(str.isdecimal, os.listdir("/proc")):
         try:
             if mark.encode() in Path(f"/proc/{pid}/cmdline").read_bytes():

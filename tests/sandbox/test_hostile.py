@@ -71,17 +71,13 @@ HELD: dict[str, Verdict] = {
 def behind_a_wall(request: pytest.FixtureRequest) -> Iterator[dict[str, Attack]]:
     """All attacks at once, and that the host is what it was."""
     wall, user = request.param
-    before = _of_the_sandbox()
-    with a_host() as host:
-        made = attacks(wall, user, host)
+    with a_host() as host, tempfile.TemporaryDirectory() as scratch:
+        os.chmod(scratch, 0o777)
+        made = attacks(wall, user, host, Path(scratch))
         made["the host"] = Attack(None, "", {}, None, False, host.damage())
-    made["the folders"] = Attack(None, "", {}, None, False, sorted(_of_the_sandbox() - before))
+        made["the folders"] = Attack(None, "", {}, None, False, os.listdir(scratch))
     yield made
     assert {made[name].backend for name in HOSTILE} == {wall}
-
-
-def _of_the_sandbox() -> set[str]:
-    return {name for name in os.listdir(tempfile.gettempdir()) if name.startswith(("pawl-code-", "pawl-canary-"))}
 
 
 @pytest.mark.parametrize("name", HOSTILE)

@@ -14,6 +14,7 @@ import pytest
 
 from chalicelib.core.code import MOST_INPUT, Limit
 from tests.patience import await_true
+from tests.sandbox.host import descendants
 from tests.sandbox.jobs import CLOCK, a_job, each_wall, sandbox
 
 ROOT = Path(__file__).parents[2]
@@ -122,25 +123,13 @@ def test_the_death_of_the_parent_is_the_death_of_the_code(wall: str) -> None:
     mark = f"parent-{os.urandom(6).hex()}"
     parent = subprocess.Popen([sys.executable, "-c", PARENT, wall, mark], cwd=ROOT)
     try:
-        await_true(lambda: len(_sandboxed_by(parent.pid)) >= 2, 20)
-        group = _sandboxed_by(parent.pid)
+        await_true(lambda: len(descendants(parent.pid)) >= 2, 20)
+        group = descendants(parent.pid)
     finally:
         parent.send_signal(signal.SIGKILL)
         parent.wait()
 
     await_true(lambda: not [pid for pid in group if Path(f"/proc/{pid}").exists()], 2)
-
-
-def _sandboxed_by(pid: int) -> list[int]:
-    """Everything that descends from `pid`, by the kernel's list of children."""
-    found: list[int] = []
-    todo = [pid]
-    while todo:
-        for task in Path(f"/proc/{todo.pop()}/task").glob("*/children"):
-            children = [int(each) for each in task.read_text().split()]
-            found += children
-            todo += children
-    return found
 
 
 @each_wall

@@ -54,7 +54,7 @@ class Bubblewrap:
             inside = [*_namespaces(), *_environment(), *_files(folder, python, job.limits), "--chdir", "/work"]
             return [self._found(), *inside, "--", *python.command("/program/inside.zip", config)]
 
-        # Nothing at all: what bwrap itself is given can be read in the sandbox, as the environment of process 1.
+        # Nothing at all: where bwrap itself is process 1, its environment can be read in the sandbox.
         return Plan(command, env={}, beside=self._proxy(folder, job) if job.hosts else nullcontext())
 
     def _proxy(self, folder: Folder, job: CodeJob) -> EgressProxy:

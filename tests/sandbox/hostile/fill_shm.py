@@ -1,15 +1,17 @@
-"""Write 48 MB into shared memory."""
+"""Write 48 MB into shared memory, and into whatever else is memory, in files that are small enough each."""
 
 import json
 
 world = json.load(open("in/world.json"))
-got = 0
+got = []
 for folder in ("/dev/shm", "/dev", "/run", "/"):
+    written = 0
     try:
-        with open(f"{folder}/fill-{world['mark']}", "wb") as file:
-            for _ in range(48):
-                got += file.write(bytes(1 << 20)) >> 20
-                file.flush()
+        for number in range(6):
+            with open(f"{folder}/fill-{number}-{world['mark']}", "wb") as file:
+                written += file.write(bytes(8 << 20)) >> 20
     except OSError as fault:
         print(fault)
-print("GOT" if got >= 48 else "HELD", got)
+    if written == 48:
+        got.append(folder)
+print("GOT" if got else "HELD", got)
