@@ -2,18 +2,19 @@
 
 import os
 
+LINE = b'{"exit": 77, "limit": null, "dropped": 0}\n'
 got = []
 for pid in (os.getppid(), 1):
     try:
         for name in os.listdir(f"/proc/{pid}/fd"):
             with open(f"/proc/{pid}/fd/{name}", "wb", buffering=0) as file:
-                file.write(b'{"exit": 0}\n')
+                file.write(LINE)
                 got.append(f"{pid}/{name}")
     except OSError:
         pass
 for number in range(3, 256):
     try:
-        os.write(number, b'{"exit": 0}\n')
+        os.write(number, LINE)
         got.append(f"own {number}")
     except OSError:
         pass
