@@ -144,6 +144,21 @@ def test_a_wall_that_was_swapped_after_its_proof_has_to_prove_itself_anew(place:
         sandboxed.run(a_job(""))
 
 
+def test_another_binary_has_to_prove_itself_whatever_it_is(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    proofs: list[str] = []
+    monkeypatch.setattr(proving, "prove", lambda wall, clock: proofs.append(wall.name))
+    bwrap = place / "bwrap"
+    sandboxed = ProvenSandbox([Bubblewrap(str(bwrap))], CLOCK)
+
+    for _ in range(2):
+        bwrap.unlink(missing_ok=True)
+        bwrap.write_bytes(Path(BWRAP).read_bytes())
+        bwrap.chmod(0o755)
+        assert sandboxed.run(a_job("")).exit == 0
+
+    assert proofs == ["bubblewrap", "bubblewrap"]
+
+
 def test_a_proof_is_made_once(monkeypatch: pytest.MonkeyPatch) -> None:
     proofs: list[str] = []
     monkeypatch.setattr(proving, "prove", lambda wall, clock: proofs.append(wall.name))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import subprocess
 import sys
@@ -114,15 +113,20 @@ def test_the_deadline_ends_it_as_the_wall_limit_does(wall: str) -> None:
 PARENT = """
 import sys
 from tests.sandbox.jobs import a_job, sandbox
-sandbox(sys.argv[1]).run(a_job("import time; print(%r); time.sleep(600)" % sys.argv[2], wall=600, seconds=600))
+made = sandbox(sys.argv[1])
+made.wall()
+print("proved", flush=True)
+made.run(a_job("import time; time.sleep(600)", wall=600, seconds=600))
 """
 
 
 @each_wall
 def test_the_death_of_the_parent_is_the_death_of_the_code(wall: str) -> None:
-    mark = f"parent-{os.urandom(6).hex()}"
-    parent = subprocess.Popen([sys.executable, "-c", PARENT, wall, mark], cwd=ROOT)
+    parent = subprocess.Popen([sys.executable, "-c", PARENT, wall], cwd=ROOT, stdout=subprocess.PIPE)
+    assert parent.stdout is not None
     try:
+        with parent.stdout as told:
+            assert told.readline() == b"proved\n"
         await_true(lambda: len(descendants(parent.pid)) >= 2, 20)
         group = descendants(parent.pid)
     finally:
