@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from chalicelib.adapters.tools.lambda_tool import LambdaTools
     from chalicelib.adapters.tools.mcp_servers import McpServers
-    from chalicelib.adapters.tools.toolbox import FunctionToolbox
+    from chalicelib.adapters.tools.toolbox import FunctionToolbox, Tool
     from chalicelib.core.tools import ToolSpec
     from chalicelib.ports.agent_book import AgentBook
     from chalicelib.ports.announcer import Announcer
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from chalicelib.ports.audit import Audit
     from chalicelib.ports.chance import Chance
     from chalicelib.ports.clock import Clock
+    from chalicelib.ports.code_sandbox import CodeSandbox
     from chalicelib.ports.crew import Crew
     from chalicelib.ports.key_store import KeyStore
     from chalicelib.ports.mailer import Mailer
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from chalicelib.ports.note_store import NoteStore
     from chalicelib.ports.payload_store import PayloadStore
     from chalicelib.ports.policy_book import PolicyBook
+    from chalicelib.ports.run_files import RunFiles
     from chalicelib.ports.run_store import RunStore
     from chalicelib.ports.secrets import Secrets
     from chalicelib.ports.sockets import Sockets
@@ -160,6 +162,7 @@ class World:
             notes.notes(self.notes, self.clock),
             wait_until.wait_until(),
             *([send_email.send_email(mailer, self.clock)] if (mailer := self._mailer) else []),
+            *([self._run_code] if self.config.sandbox != "off" else []),
         ]
         looks = {
             http_get.SPEC.name: http_get.look,
@@ -170,11 +173,17 @@ class World:
         return FunctionToolbox(tools, looks)
 
     @property
+    def _run_code(self) -> Tool:
+        from chalicelib.adapters.tools.run_code import run_code
+
+        return run_code(self.sandbox, self._run_files, self.chance, self.config.sandbox_hosts)
+
+    @property
     def built_in_specs(self) -> tuple[ToolSpec, ...]:
         """What rules may be about before an agent is known: every built-in tool, configured here or not."""
-        from chalicelib.adapters.tools import current_time, http_get, notes, send_email, wait_until
+        from chalicelib.adapters.tools import current_time, http_get, notes, run_code, send_email, wait_until
 
-        return tuple(tool.SPEC for tool in (current_time, http_get, notes, send_email, wait_until))
+        return tuple(tool.SPEC for tool in (current_time, http_get, notes, run_code, send_email, wait_until))
 
     @cached_property
     def notes(self) -> NoteStore:
@@ -220,6 +229,19 @@ class World:
         return McpServers(self.secrets.get, self.clock, loopback=self.config.laptop)
 
     @cached_property
+    def sandbox(self) -> CodeSandbox:
+        if self.config.sandbox != "lambda" or self.config.sandbox_function is None:
+            from chalicelib.adapters.sandbox.choosing import sandbox_here
+
+            return sandbox_here(self.config.sandbox, self.clock)
+        from chalicelib.adapters.aws import clients
+        from chalicelib.adapters.sandbox import wire
+        from chalicelib.adapters.sandbox.aws_lambda import LambdaSandbox
+
+        client = clients.function_client(wire.FUNCTION_SECONDS + 15, None)
+        return LambdaSandbox(client, self.config.sandbox_function, self.clock)
+
+    @cached_property
     def web(self) -> Web:
         from chalicelib.adapters.net.pinned_web import PinnedWeb
 
@@ -259,6 +281,12 @@ class World:
         from chalicelib.adapters.aws import clients
 
         return clients.client("dynamodb")
+
+    @property
+    def _run_files(self) -> RunFiles:
+        from chalicelib.adapters.aws.run_files import BucketFiles
+
+        return BucketFiles(self._payloads)
 
     @cached_property
     def _payloads(self) -> PayloadStore:

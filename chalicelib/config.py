@@ -5,6 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from chalicelib.core.egress import HostPattern
+from chalicelib.core.errors import EgressRefused
+
+SANDBOXES = ("off", "auto", "bubblewrap", "landlock", "lambda")
+
 
 class InvalidSetting(Exception):  # noqa: N818 - named by what happened
     """A variable of the environment that cannot be meant."""
@@ -23,6 +28,8 @@ class Config:
     Mail goes out from `email_from`, through SES or into the folder `outbox` where there is one; without a sender there
     is no tool for it. The secrets of accounts' tools are SSM parameters under `secrets_prefix`.
     On a `laptop` an agent's MCP servers may be this machine's own, unencrypted.
+    `sandbox`: what contains code, `lambda` for the function `sandbox_function`; with `off` no code is run. Code may
+    reach `sandbox_hosts`, patterns of names, and nothing else.
     A finished run is archived after `retention_hours`; a client more than `replay_cap` events behind gets a snapshot.
     What is announced goes to `event_bus` and to webhooks; `loopback_webhooks`: those may be on this machine.
     """
@@ -41,6 +48,9 @@ class Config:
     secrets_prefix: str = "/pawl/secrets"
     email_from: str | None = None
     outbox: str | None = None
+    sandbox: str = "off"
+    sandbox_function: str | None = None
+    sandbox_hosts: tuple[str, ...] = ()
     model_url: str | None = None
     model_name: str | None = None
     model_key: str | None = None
@@ -68,6 +78,9 @@ class Config:
             secrets_prefix=env.get("PAWL_SECRETS_PREFIX") or "/pawl/secrets",
             email_from=env.get("PAWL_EMAIL_FROM") or None,
             outbox=env.get("PAWL_OUTBOX") or None,
+            sandbox=_one_of(env, "PAWL_SANDBOX", SANDBOXES),
+            sandbox_function=env.get("PAWL_SANDBOX_FUNCTION") or None,
+            sandbox_hosts=_hosts(env, "PAWL_SANDBOX_HOSTS"),
             model_url=env.get("PAWL_MODEL_URL") or None,
             model_name=env.get("PAWL_MODEL_NAME") or None,
             model_key=env.get("PAWL_MODEL_KEY") or None,
@@ -81,6 +94,7 @@ class Config:
         _check_ticket_secret(config)
         if config.outbox is not None and config.email_from is None:
             raise InvalidSetting("PAWL_EMAIL_FROM is not set, and PAWL_OUTBOX is")
+        _check_sandbox(config)
         return config
 
 
@@ -102,6 +116,31 @@ def _flag(env: Mapping[str, str], name: str) -> bool:
     if text not in ("0", "1"):
         raise InvalidSetting(f"{name} must be 0 or 1, and is {text!r}")
     return text == "1"
+
+
+def _one_of(env: Mapping[str, str], name: str, known: tuple[str, ...]) -> str:
+    """The first of `known` where nothing is set."""
+    found = env.get(name) or known[0]
+    if found not in known:
+        raise InvalidSetting(f"{name} must be one of {', '.join(known)}, and is {found!r}")
+    return found
+
+
+def _hosts(env: Mapping[str, str], name: str) -> tuple[str, ...]:
+    found = tuple(each.strip() for each in env.get(name, "").split(",") if each.strip())
+    for each in found:
+        try:
+            HostPattern.parse(each)
+        except EgressRefused as refused:
+            raise InvalidSetting(f"{name} holds {each!r}: {refused.detail}") from refused
+    return found
+
+
+def _check_sandbox(config: Config) -> None:
+    if config.sandbox == "lambda" and config.sandbox_hosts:
+        raise InvalidSetting("PAWL_SANDBOX_HOSTS is set, and PAWL_SANDBOX is lambda: there code has no network")
+    if config.sandbox == "lambda" and config.sandbox_function is None:
+        raise InvalidSetting("PAWL_SANDBOX_FUNCTION is not set, and PAWL_SANDBOX is lambda")
 
 
 def _check_model(config: Config) -> None:

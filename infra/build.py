@@ -16,15 +16,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from infra import edge
+from infra import edge, sandbox
 from infra.edge_package import package_edge
 from infra.package import ROOT, SHIPPED, package, tool
+from infra.sandbox_package import package_sandbox
 from infra.template import merge_template
 
 BUILD = ROOT / "infra" / "build"
 CODE = {"Bucket": "pawl-code", "Key": "deployment.zip"}
 """Where the transformed template looks for the zip. A deployment takes sam.json, and puts it where it likes."""
-EDGE_CODE = {**CODE, "Key": "edge.zip"}
+OTHER_CODE = {edge.CODE: {**CODE, "Key": "edge.zip"}, sandbox.CODE: {**CODE, "Key": "sandbox.zip"}}
 
 MOTO_LACKS = ("AWS::ApiGateway", "AWS::Lambda::Alias")
 
@@ -60,6 +61,7 @@ def _make(out: Path, stage: str) -> None:
     _write(merge, merge_template(stage))
     package(merge, stage, out)
     package_edge(out)
+    package_sandbox(out)
     _write(out / "template.json", transform(_read(out / "sam.json")))
 
 
@@ -73,7 +75,7 @@ def transform(template: Template) -> Template:
     given = copy.deepcopy(template)
     for resource in given["Resources"].values():
         if resource["Type"] == "AWS::Serverless::Function":
-            resource["Properties"]["CodeUri"] = EDGE_CODE if resource["Properties"]["CodeUri"] == edge.CODE else CODE
+            resource["Properties"]["CodeUri"] = OTHER_CODE.get(resource["Properties"]["CodeUri"], CODE)
     session = boto3.Session(region_name="us-east-1")
     made: Template = Translator({}, Parser(), boto_session=session).translate(given, parameter_values={})
     return made

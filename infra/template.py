@@ -10,7 +10,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from infra import announcements, edge, gateway, socket_api, stream, table, tool_rights
+from infra import announcements, edge, gateway, sandbox, socket_api, stream, table, tool_rights
 
 ASL = Path(__file__).with_name("agent_loop.asl.json")
 
@@ -36,8 +36,8 @@ LOOP_ARN = f"arn:${{AWS::Partition}}:states:${{AWS::Region}}:${{AWS::AccountId}}
 def merge_template(stage: str) -> dict[str, Any]:
     """The template that `chalice package --merge-template` takes."""
     return {
-        "Parameters": {**_parameters(stage), **edge.parameters(), **tool_rights.parameters()},
-        "Conditions": {**edge.conditions(), **tool_rights.conditions()},
+        "Parameters": {**_parameters(stage), **edge.parameters(), **sandbox.parameters(), **tool_rights.parameters()},
+        "Conditions": {**edge.conditions(), **sandbox.conditions(), **tool_rights.conditions()},
         "Globals": {
             "Function": {
                 "Environment": {"Variables": _environment()},
@@ -58,6 +58,7 @@ def merge_template(stage: str) -> dict[str, Any]:
             **edge.resources(LOOP_ARN),
             **socket_api.resources(),
             **tool_rights.resources(),
+            **sandbox.resources(_environment()),
         },
         "Outputs": {
             "Table": {"Value": {"Ref": "RunsTable"}},
@@ -115,6 +116,7 @@ def _environment() -> dict[str, Any]:
         "RETENTION_HOURS": {"Ref": "RetentionHours"},
         "REPLAY_CAP": {"Ref": "ReplayCap"},
         **announcements.environment(),
+        **sandbox.environment(),
     }
 
 

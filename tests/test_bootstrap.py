@@ -12,6 +12,7 @@ import boto3
 import pytest
 
 from chalicelib import bootstrap
+from chalicelib.adapters.agents import DEMO
 from chalicelib.adapters.aws.ses_mailer import SesMailer
 from chalicelib.adapters.models.openai import OpenAIModel
 from chalicelib.adapters.outbox import Outbox
@@ -197,3 +198,21 @@ def test_mail_is_among_the_tools_only_where_it_has_a_sender(
 
     monkeypatch.setenv("PAWL_OUTBOX", str(tmp_path))
     assert isinstance(World(Config.from_env(os.environ))._mailer, Outbox)
+
+
+@pytest.mark.parametrize(("sandbox", "there"), [("off", False), ("auto", True), ("lambda", True)])
+def test_code_is_a_tool_where_there_is_a_sandbox(sandbox: str, there: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AWS_DEFAULT_REGION", "us-east-1")
+    made = World(
+        Config(
+            table="table",
+            bucket="bucket",
+            state_machine_arn="arn",
+            sandbox=sandbox,
+            sandbox_function="pawl-dev-sandbox",
+        )
+    )
+
+    assert (made.toolboxes.of("acme", DEMO).spec("run_code") is not None) is there
+    if there:
+        assert type(made.sandbox).__name__ == ("LambdaSandbox" if sandbox == "lambda" else "ProvenSandbox")

@@ -27,6 +27,8 @@ def test_every_setting_is_read() -> None:
         "PAWL_OUTBOX": "/tmp/outbox",
         "PAWL_SECRETS_PREFIX": "/pawl/prod/secrets",
         "PAWL_LAPTOP": "1",
+        "PAWL_SANDBOX": "lambda",
+        "PAWL_SANDBOX_FUNCTION": "pawl-dev-sandbox",
         "PAWL_MODEL_URL": "https://models.example/v1",
         "PAWL_MODEL_NAME": "small",
         "PAWL_MODEL_KEY": "secret",
@@ -52,6 +54,8 @@ def test_every_setting_is_read() -> None:
         outbox="/tmp/outbox",
         secrets_prefix="/pawl/prod/secrets",
         laptop=True,
+        sandbox="lambda",
+        sandbox_function="pawl-dev-sandbox",
         model_url="https://models.example/v1",
         model_name="small",
         model_key="secret",
@@ -108,3 +112,27 @@ def test_a_secret_that_could_be_guessed_signs_no_tickets() -> None:
 def test_mail_in_an_outbox_has_a_sender_too() -> None:
     with pytest.raises(InvalidSetting, match="PAWL_EMAIL_FROM"):
         Config.from_env(LEAST | {"PAWL_OUTBOX": "/tmp/outbox"})
+
+
+def test_there_is_no_sandbox_that_contains_nothing() -> None:
+    with pytest.raises(InvalidSetting, match="PAWL_SANDBOX must be one of off, auto, bubblewrap, landlock, lambda"):
+        Config.from_env(LEAST | {"PAWL_SANDBOX": "none"})
+
+
+def test_a_sandbox_on_lambda_needs_its_function() -> None:
+    with pytest.raises(InvalidSetting, match="PAWL_SANDBOX_FUNCTION"):
+        Config.from_env(LEAST | {"PAWL_SANDBOX": "lambda"})
+
+
+@pytest.mark.parametrize("hosts", ["10.0.0.1", "example.com,localhost", "*.com.", "https://example.com"])
+def test_an_approved_host_is_a_public_name(hosts: str) -> None:
+    with pytest.raises(InvalidSetting, match="PAWL_SANDBOX_HOSTS"):
+        Config.from_env(LEAST | {"PAWL_SANDBOX": "auto", "PAWL_SANDBOX_HOSTS": hosts})
+
+
+def test_approved_hosts_are_read_and_refused_on_lambda() -> None:
+    hosts = {"PAWL_SANDBOX_HOSTS": "api.example.com, *.example.org,"}
+
+    assert Config.from_env(LEAST | hosts).sandbox_hosts == ("api.example.com", "*.example.org")
+    with pytest.raises(InvalidSetting, match="no network"):
+        Config.from_env(LEAST | hosts | {"PAWL_SANDBOX": "lambda", "PAWL_SANDBOX_FUNCTION": "f"})

@@ -24,7 +24,8 @@ Fault
 │   ├── MailRefused         it was not sent, and would not be
 │   └── MailInDoubt         it may have been sent
 └── Unavailable             a service of the platform does not answer; nothing is known to be lost
-    └── WorkflowUnavailable
+    ├── WorkflowUnavailable
+    └── SandboxUnavailable  no place that would contain code
 """
 
 from __future__ import annotations
@@ -159,3 +160,7 @@ class Unavailable(Fault):
 
 class WorkflowUnavailable(Unavailable):
     """Step Functions took no start; the sweeper tries again."""
+
+
+class SandboxUnavailable(Unavailable):
+    """Code can't be contained here, so it is not run. The text says what to do about it."""

@@ -32,8 +32,8 @@ SECRETS = ("PAWL_MODEL_KEY", "PAWL_TICKET_SECRET")
 """Variables that go straight to the functions: in AWS they would come from the parameter store. What tickets are signed
 with is new at each start, unless it is given."""
 
-LAPTOP_ONLY = ("PAWL_LOOPBACK_WEBHOOKS",)
-"""Variables that no deployment knows."""
+LAPTOP_ONLY = ("PAWL_LOOPBACK_WEBHOOKS", "PAWL_SANDBOX", "PAWL_SANDBOX_HOSTS")
+"""Variables that no deployment takes from a shell. Code is contained by the strongest wall, unless one is named."""
 
 
 OUTBOX = Path(".pawl", "outbox")
@@ -56,6 +56,7 @@ def options(settings: Mapping[str, str], time: FastTime | None = None, **more: A
         parameters={"Stage": STAGE, **given},
         environment={
             "PAWL_TICKET_SECRET": os.urandom(32).hex(),
+            "PAWL_SANDBOX": "auto",
             **{name: settings[name] for name in (*SECRETS, *LAPTOP_ONLY) if settings.get(name)},
             "PAWL_LAPTOP": "1",
             "PAWL_EMAIL_FROM": settings.get("PAWL_EMAIL_FROM") or "pawl@laptop.invalid",

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from chalicelib.adapters.dynamodb import keys
-from infra import edge, socket_api, table, tool_rights
+from infra import edge, sandbox, socket_api, table, tool_rights
 from infra.build import BUILD, Built, for_moto, lint
 from infra.package import ROOT
 from infra.template import FUNCTIONS, LOOP_ARN, merge_template
@@ -33,11 +33,12 @@ def test_every_resource_has_a_type(built: Built) -> None:
         assert [name for name, each in template["Resources"].items() if "Type" not in each] == []
 
 
-def test_only_the_gateway_and_the_edge_are_left_out_for_moto(built: Built) -> None:
+def test_only_the_gateway_and_what_is_optional_are_left_out_for_moto(built: Built) -> None:
     optional = {name for name, each in built.transformed["Resources"].items() if "Condition" in each}
     gone = built.transformed["Resources"].keys() - for_moto(built.transformed)["Resources"].keys() - optional
 
-    assert all(name.startswith(edge.NAME) or name in tool_rights.resources() for name in optional)
+    others = tool_rights.resources()
+    assert all(name.startswith((edge.NAME, sandbox.NAME)) or name in others for name in optional)
     types = {built.transformed["Resources"][name]["Type"].split("::")[1] for name in gone}
     permissions = {name for name in gone if name.endswith("Permission")}
     assert types == {"ApiGateway", "ApiGatewayV2", "Lambda"}

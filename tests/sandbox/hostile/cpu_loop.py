@@ -1,0 +1,5 @@
+"""Never end, working."""
+
+print("begun", flush=True)
+while True:
+    pass
