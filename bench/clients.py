@@ -1,8 +1,8 @@
 """Clients that others wrote follow a run while their lines are broken: `python -m bench.clients`.
 
 Each client has a proxy of its own, which breaks its line fifty times, in the middle of a frame too. All of them follow
-one run of 500 events as it grows, by the buffered form of SSE (Chalice), then by the streamed one (the edge). Then the
-same again with the cursor withheld, as long as lines are broken: what comes doubled without it.
+one run of 500 events as it grows: by the buffered form of SSE (Chalice), by the streamed one (the edge), by WebSocket
+(the local cloud). Then the same again with the cursor withheld, as long as lines are broken: what comes doubled.
 
 Node's clients are installed where they are pinned: `npm ci --prefix bench/clients`.
 """
@@ -21,19 +21,30 @@ from dataclasses import asdict, dataclass
 from random import Random
 
 from bench import printed
-from bench.cloud import ROOT, Cloud, a_cloud, a_rest_api, an_edge, free_port
+from bench.cloud import ROOT, Cloud, a_cloud, a_rest_api, a_secret, an_edge, free_port
 from bench.drops import dropping
 from bench.growing import Growing
 from bench.seen import Seen, judged
+from chalicelib import bootstrap
 from chalicelib.core.events import EventType
+from infra.local import packaged
+from infra.local.cloud import LocalCloud
 
-NODE, PYTHON = ("eventsource", "fetch-event-source"), ("httpx-sse", "browser", "curl")
-CLIENTS = (*NODE, *PYTHON)
+NODE = ("eventsource", "fetch-event-source")
+CLIENTS = {
+    "buffered": (*NODE, "httpx-sse", "browser", "curl"),
+    "streamed": (*NODE, "httpx-sse", "browser", "curl"),
+    "WebSocket": ("websockets", "browser, WebSocket"),
+}
 LENGTH, DROPS, EVERY = 500, 50, 0.12
 """Events of the run, broken lines of a client, and seconds between two events."""
 
-CUTS = {"buffered": (150, 900), "streamed": (150, 2600)}
+CUTS = {"buffered": (150, 900), "streamed": (150, 2600), "WebSocket": (300, 3000)}
 """Bytes after which a line breaks, heads among them: in the first frame, or up to some frames later."""
+
+CUTS_WITHOUT = {**CUTS, "WebSocket": (8_000, 20_000)}
+"""The same with the cursor withheld. A socket's replay comes fifty events a frame, of which nothing is seen before its
+end."""
 
 PATIENCE = 300
 """Seconds that a client has for all of it."""
@@ -67,6 +78,15 @@ def places(cloud: Cloud) -> Iterator[Sequence[Place]]:
         yield Place("buffered", rest, "events"), Place("streamed", edge, "stream")
 
 
+@contextmanager
+def sockets() -> Iterator[tuple[Cloud, Place]]:
+    """The local cloud, which has WebSockets, in this process."""
+    with LocalCloud(packaged.options({}, ticking=False)) as local:
+        world = bootstrap.world()
+        port = int(local.url.rpartition(":")[2])
+        yield Cloud({}, world, a_secret(world)), Place("WebSocket", port, "socket")
+
+
 def measure(cloud: Cloud, place: Place, clients: Sequence[str], length: int, drops: int, every: float) -> list[Row]:
     """One run, followed by all clients at once; then another one, without cursors."""
     followed = _followed(cloud, place, clients, length, drops, every, withhold=False)
@@ -86,8 +106,8 @@ def _followed(
     path = f"/v1/runs/{run.run_id}/{place.path}"
 
     def follow(client: str) -> tuple[list[int], int]:
-        random = Random(client)
-        with dropping(place.port, drops, lambda: random.randint(*CUTS[place.form]), withhold=withhold) as (port, proxy):
+        random, cuts = Random(client), (CUTS_WITHOUT if withhold else CUTS)[place.form]
+        with dropping(place.port, drops, lambda: random.randint(*cuts), withhold=withhold) as (port, proxy):
             url = f"http://127.0.0.1:{port}{path}"
             seqs = _told(client, url, cloud.key, all_there, proxy.all_made if withhold else None)
             return seqs, proxy.made
@@ -114,6 +134,8 @@ def _grow_for_all(
 def _told(client: str, url: str, key: str, all_there: threading.Barrier, until: threading.Event | None) -> list[int]:
     """The seqs that a client's process printed until it ended, or until it was stopped."""
     settings = {**os.environ, "PAWL_KEY": key, "PAWL_TYPES": ",".join(EventType)}
+    if until is not None:
+        settings["PAWL_NO_CURSOR"] = "yes"
     with subprocess.Popen(_command(client, url), cwd=ROOT, env=settings, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         late = threading.Timer(PATIENCE, process.kill)
@@ -148,11 +170,9 @@ def main() -> int:
     """Print the table; 1 if a client missed an event, got one twice, or got one out of order."""
     asked = _arguments()
     with a_cloud() as cloud, places(cloud) as both:
-        rows = [
-            row
-            for place in both
-            for row in measure(cloud, place, asked.clients, asked.events, asked.drops, asked.every)
-        ]
+        rows = [row for place in both for row in measure(cloud, place, *_plan(place, asked))]
+    with sockets() as (cloud, place):
+        rows += measure(cloud, place, *_plan(place, asked))
     printed.table([_cells(row) for row in rows], [asdict(row) for row in rows], asked.json)
     return 0 if all(row.seen.whole and row.drops == asked.drops for row in rows) else 1
 
@@ -175,8 +195,11 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--events", type=int, default=LENGTH)
     parser.add_argument("--drops", type=int, default=DROPS)
     parser.add_argument("--every", type=float, default=EVERY, help="seconds between two events")
-    parser.add_argument("--clients", nargs="+", choices=CLIENTS, default=CLIENTS)
     return parser.parse_args()
+
+
+def _plan(place: Place, asked: argparse.Namespace) -> tuple[Sequence[str], int, int, float]:
+    return CLIENTS[place.form], asked.events, asked.drops, asked.every
 
 
 if __name__ == "__main__":

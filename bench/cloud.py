@@ -49,16 +49,21 @@ def a_cloud() -> Iterator[Cloud]:
         opened.enter_context(a_process("-m", "moto.server", "-p", str(port), answers=f"http://127.0.0.1:{port}/"))
         table = opened.enter_context(fresh_table(client("dynamodb")))
         world = World(Config(table=table, bucket="bench", state_machine_arn="arn:bench", replay_cap=1_000_000))
-        _, secret = make_key(
-            "bench",
-            frozenset(Scope),
-            account_id=ACCOUNT,
-            keys=world.keys,
-            clock=world.clock,
-            chance=world.chance,
-        )
         named = {"PAWL_TABLE": table, "PAWL_BUCKET": "bench", "PAWL_STATE_MACHINE_ARN": "arn:bench"}
-        yield Cloud({**aws, **named, "REPLAY_CAP": str(world.config.replay_cap)}, world, secret)
+        yield Cloud({**aws, **named, "REPLAY_CAP": str(world.config.replay_cap)}, world, a_secret(world))
+
+
+def a_secret(world: World) -> str:
+    """A new key with every right in `ACCOUNT`."""
+    _, secret = make_key(
+        "bench",
+        frozenset(Scope),
+        account_id=ACCOUNT,
+        keys=world.keys,
+        clock=world.clock,
+        chance=world.chance,
+    )
+    return secret
 
 
 @contextmanager

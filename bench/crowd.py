@@ -53,9 +53,10 @@ class Watcher:
             if line.startswith(b"data: "):
                 data = line[6:]
             elif line == b"\n":
-                self._note(json.loads(data))
+                self.note(json.loads(data))
 
-    def _note(self, event: dict[str, Any]) -> None:
+    def note(self, event: dict[str, Any]) -> None:
+        """Take an event in; what has no seq is none."""
         if event.get("seq") is None:
             return
         now = monotonic()

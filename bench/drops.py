@@ -15,6 +15,7 @@ RESET = struct.pack("ii", 1, 0)
 
 _FOLLOWS = re.compile(rb"^GET /v1/(runs/|socket)")
 _CURSOR = re.compile(rb"\r\nlast-event-id:[^\r]*|[?]since=[0-9]+", re.IGNORECASE)
+_LENGTH = re.compile(rb"\r\ncontent-length: *([0-9]+)", re.IGNORECASE)
 _HEAD_ENDS = b"\r\n\r\n"
 
 
@@ -61,7 +62,8 @@ class Drops:
                 return
             if _FOLLOWS.match(head):
                 follows.set()
-            writer.write(_CURSOR.sub(b"", head) if self._withhold else head)
+            body = await reader.readexactly(int(found[1])) if (found := _LENGTH.search(head)) else b""
+            writer.write((_CURSOR.sub(b"", head) if self._withhold else head) + body)
             if b"\r\nupgrade: websocket" in head.lower():
                 await _copy(reader, writer)
                 return

@@ -5,15 +5,20 @@ What a client delivers is printed as it is: nothing is put in order or left out 
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
+from typing import Any
 
 import httpx
 from httpx_sse import connect_sse
 from playwright.sync_api import sync_playwright
+from websockets.exceptions import WebSocketException
+from websockets.sync.client import ClientConnection, connect
 
 from chalicelib.core.events import ENDS, EventType
 from tests.console import chromium
@@ -21,6 +26,10 @@ from tests.console import chromium
 STREAM = "text/event-stream"
 PAUSE = 0.2
 """Seconds between two tries of the clients that leave reconnecting to their user."""
+
+PING_EVERY = 10.0
+NO_CURSOR = bool(os.environ.get("PAWL_NO_CURSOR"))
+"""With it, whoever subscribes always asks for everything, and drops nothing."""
 
 PAGE_SCRIPT = """({url, types, ends}) => {
   let last = null;
@@ -99,6 +108,37 @@ def frames(lines: Iterable[str]) -> Iterator[Mapping[str, str]]:
             fields[name] = value
 
 
+SOCKET_SCRIPT = """({base, run, key, noCursor, pause}) => {
+  let last = -1;
+  let ended = false;
+  const open = async () => {
+    const again = () => { if (!ended) setTimeout(() => open().catch(again), pause); };
+    const headers = {Authorization: `Bearer ${key}`, "Content-Type": "application/json"};
+    const {ticket} = await (await fetch(`${base}/v1/tickets`, {method: "POST", headers, body: "{}"})).json();
+    const socket = new WebSocket(`${base.replace("http", "ws")}/v1/socket?ticket=${ticket}`);
+    const ping = setInterval(() => { if (socket.readyState === 1) socket.send('{"action": "ping"}'); }, 10000);
+    socket.onopen = () => socket.send(JSON.stringify({action: "subscribe", run_id: run, since: noCursor ? -1 : last}));
+    socket.onmessage = ({data}) => {
+      const {events = [], done = false} = JSON.parse(data);
+      for (const {seq} of events) {
+        if (noCursor || seq === last + 1) seen(last = seq);
+        else if (seq > last) socket.close();
+      }
+      if (done && !noCursor) { ended = true; seen(-1); }
+    };
+    socket.onclose = () => { clearInterval(ping); again(); };
+  };
+  open();
+}"""
+
+
+def follow_with_the_browsers_websocket(url: str) -> None:
+    """Chromium's own WebSocket, in a page that subscribes again with its cursor whenever it is closed."""
+    run_id = url.split("/")[-2]
+    asked = {"base": _base(url), "run": run_id, "key": key(), "noCursor": NO_CURSOR, "pause": 1000 * PAUSE}
+    in_a_page(f"{_base(url)}/healthz", SOCKET_SCRIPT, asked)
+
+
 def follow_with_the_browser(url: str) -> None:
     """Chromium's own EventSource, which reconnects by itself, until a 204 ends it.
 
@@ -107,6 +147,11 @@ def follow_with_the_browser(url: str) -> None:
 
     It can send no key: a page has a cookie or a ticket. Here the browser is told to add the header to each request.
     """
+    in_a_page(f"{_base(url)}/healthz", PAGE_SCRIPT, {"url": url, "types": [*EventType], "ends": [*ENDS]})
+
+
+def in_a_page(home: str, script: str, asked: Mapping[str, object]) -> None:
+    """Run a script in a page of Chromium's, until it has `seen(-1)`; what else it has seen is told."""
     over = threading.Event()
 
     def seen(seq: int) -> None:
@@ -119,17 +164,67 @@ def follow_with_the_browser(url: str) -> None:
         browser = playwright.chromium.launch(executable_path=chromium.executable(), args=chromium.FLAGS)
         page = browser.new_context(extra_http_headers={"Authorization": f"Bearer {key()}"}).new_page()
         page.expose_function("seen", seen)
-        page.goto(f"{url.partition('/v1/')[0]}/healthz")
-        page.evaluate(PAGE_SCRIPT, {"url": url, "types": [*EventType], "ends": [*ENDS]})
+        page.goto(home)
+        page.evaluate(script, asked)
         while not over.is_set():
             page.wait_for_timeout(100)
         browser.close()
+
+
+def follow_with_websockets(url: str) -> None:
+    """websockets carries frames; its user drops what is not above the cursor, and subscribes again with it."""
+    last, ended = -1, False
+    run_id = url.split("/")[-2]
+    while not ended:
+        # The line broke, or an event is out of reach: again, with the cursor.
+        with (
+            suppress(OSError, WebSocketException, httpx.TransportError),
+            connect(socket_url(url), proxy=None) as socket,
+        ):
+            socket.send(json.dumps({"action": "subscribe", "run_id": run_id, "since": -1 if NO_CURSOR else last}))
+            for frame in frames_of(socket):
+                for event in frame.get("events", ()):
+                    if NO_CURSOR or event["seq"] == last + 1:
+                        last = event["seq"]
+                        told(last)
+                    elif event["seq"] > last:
+                        raise OSError(f"{event['seq']} is out of reach behind {last}")
+                if ended := frame.get("done", False):
+                    break
+        threading.Event().wait(PAUSE)
+
+
+def socket_url(url: str) -> str:
+    """The socket's address, with a ticket."""
+    return f"{_base(url).replace('http', 'ws', 1)}/v1/socket?ticket={a_ticket(url)}"
+
+
+def frames_of(socket: ClientConnection) -> Iterator[dict[str, Any]]:
+    """The frames as they come; a ping is sent whenever none has come for as long as docs/delivery.md asks for."""
+    while True:
+        try:
+            yield json.loads(socket.recv(timeout=PING_EVERY))
+        except TimeoutError:
+            socket.send(json.dumps({"action": "ping"}))
+
+
+def a_ticket(url: str) -> str:
+    """A ticket for the run of that URL."""
+    headers = {"Authorization": f"Bearer {key()}"}
+    answer = httpx.post(f"{_base(url)}/v1/tickets", json={}, headers=headers, trust_env=False)
+    return str(answer.raise_for_status().json()["ticket"])
+
+
+def _base(url: str) -> str:
+    return url.partition("/v1/")[0]
 
 
 FOLLOWERS: Mapping[str, Callable[[str], None]] = {
     "httpx-sse": follow_with_httpx_sse,
     "curl": follow_with_curl,
     "browser": follow_with_the_browser,
+    "websockets": follow_with_websockets,
+    "browser, WebSocket": follow_with_the_browsers_websocket,
 }
 
 

@@ -9,9 +9,12 @@ from bench.cloud import Cloud
 from chalicelib.core import cursor, ids
 from chalicelib.core.events import EventType
 from chalicelib.core.run import Status, Trigger
-from tests.builders import a_held_run, a_move, accepted, an_event
+from tests.builders import NOON, a_held_run, a_move, accepted, an_event
 
 WORDS = "considerably "
+
+EVER = NOON.replace(year=NOON.year + 100)
+"""The run is watched all the time, so that its text wakes whoever delivers it."""
 
 
 class Growing:
@@ -20,7 +23,7 @@ class Growing:
     def __init__(self, cloud: Cloud) -> None:
         self._runs = cloud.world.runs
         run_id = ids.run_id(cloud.world.clock.now(), cloud.world.chance.bytes(10))
-        self._run = a_held_run(run_id=run_id, status=Status.STREAMING)
+        self._run = a_held_run(run_id=run_id, status=Status.STREAMING, watched_until=EVER)
         self._runs.create(self._run, accepted(), None)
         self.asked = {0: monotonic()}
         self.written = {0: monotonic()}

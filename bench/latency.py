@@ -1,9 +1,10 @@
 """From an append to the client, by each way out: `python -m bench.latency`.
 
-A run's log grows at uneven times; one client follows by each way out, each served by a process of its own. Measured
-from the moment at which the append is answered (the event stands in the table) to the client's having the event. What
-an append takes is measured beside, and so is what a push past the table would take: one line to a listener, in the
-moment in which the append begins.
+A run's log grows at uneven times; one client follows by each way out, each served by a process of its own, but for the
+WebSocket: that is served by the local cloud in this process, where the table's stream adds no latency of its own.
+Measured from the moment at which the append is answered (the event stands in the table) to the client's having the
+event. What an append takes is measured beside, and so is what a push past the table would take: one line to a listener,
+in the moment in which the append begins.
 """
 
 from __future__ import annotations
@@ -20,10 +21,12 @@ from time import monotonic
 
 import httpx
 from httpx_sse import connect_sse
+from websockets.sync.client import connect
 
 from bench import printed
-from bench.clients import places
+from bench.clients import places, sockets
 from bench.cloud import Cloud, a_cloud
+from bench.followers import frames_of
 from bench.growing import Growing
 
 EVENTS = 150
@@ -75,10 +78,23 @@ def stream(client: httpx.Client, path: str, came: Came) -> None:
             came[int(event.id)] = monotonic()
 
 
+def by_socket(client: httpx.Client, path: str, came: Came) -> None:
+    """A WebSocket that has subscribed to the run."""
+    ticket = client.post("/v1/tickets", json={}).raise_for_status().json()["ticket"]
+    url = f"{str(client.base_url).replace('http', 'ws', 1).rstrip('/')}/v1/socket?ticket={ticket}"
+    with connect(url, proxy=None) as socket:
+        socket.send(json.dumps({"action": "subscribe", "run_id": path.rpartition("/")[2], "since": -1}))
+        for frame in frames_of(socket):
+            came |= {event["seq"]: monotonic() for event in frame.get("events", ()) if event["seq"] not in came}
+            if frame.get("done"):
+                return
+
+
 WAYS: Mapping[str, tuple[str, Follow]] = {
     "poll (`wait=20`)": ("buffered", poll),
     "SSE, buffered": ("buffered", windows),
     "SSE, streamed": ("streamed", stream),
+    "WebSocket": ("WebSocket", by_socket),
 }
 
 
@@ -100,41 +116,38 @@ class Listener:
             self._came[json.loads(line)["seq"]] = monotonic()
 
 
-def measure(cloud: Cloud, events: int) -> list[Row]:
-    """One run, followed by every way out at once."""
+def measure(cloud: Cloud, ports: Mapping[str, int], events: int) -> list[Row]:
+    """One run, followed by every way out that is served at one of the ports, by its form."""
     run, pushed, random = Growing(cloud), Came(), Random(1)
-    came: dict[str, Came] = {way: {} for way in WAYS}
+    ways = [way for way, (form, _) in WAYS.items() if form in ports]
+    came: dict[str, Came] = {way: {} for way in ways}
     listener, pause = Listener(pushed), threading.Event()
-    with following(cloud, run, came):
+    with following(cloud, run, ports, came):
         for _ in range(events):
             pause.wait(random.uniform(*BETWEEN))
             listener.tell(run.tail + 1)
             run.append()
         run.end()
     counted = [seq for seq in run.written if 10 < seq <= events]
+    rows = [_row(way, [seen[seq] - run.written[seq] for seq in counted]) for way, seen in came.items()]
+    if "streamed" not in ports:
+        return rows
     appends = [run.written[seq] - run.asked[seq] for seq in counted]
-    rows = [_row("the append itself", appends)]
-    rows += [_row(way, [seen[seq] - run.written[seq] for seq in counted]) for way, seen in came.items()]
     past = [pushed[seq] - run.written[seq] for seq in counted]
-    return [*rows, _row("a push past the table", past)]
+    return [_row("the append itself", appends), _row("a push past the table", past), *rows]
 
 
 @contextmanager
-def following(cloud: Cloud, run: Growing, came: dict[str, Came]) -> Iterator[None]:
+def following(cloud: Cloud, run: Growing, ports: Mapping[str, int], came: Mapping[str, Came]) -> Iterator[None]:
     """A client for each way out, until the run has ended."""
+    headers = {"Authorization": f"Bearer {cloud.key}"}
     with ExitStack() as opened:
-        ports = {place.form: place.port for place in opened.enter_context(places(cloud))}
         threads = []
-        for way, (form, follow) in WAYS.items():
-            client = opened.enter_context(
-                httpx.Client(
-                    base_url=f"http://127.0.0.1:{ports[form]}",
-                    headers={"Authorization": f"Bearer {cloud.key}"},
-                    timeout=30,
-                    trust_env=False,
-                )
-            )
-            threads.append(threading.Thread(target=follow, args=(client, f"/v1/runs/{run.run_id}", came[way])))
+        for way, seen in came.items():
+            form, follow = WAYS[way]
+            url = f"http://127.0.0.1:{ports[form]}"
+            client = opened.enter_context(httpx.Client(base_url=url, headers=headers, timeout=30, trust_env=False))
+            threads.append(threading.Thread(target=follow, args=(client, f"/v1/runs/{run.run_id}", seen)))
             threads[-1].start()
         yield
         for thread in threads:
@@ -150,8 +163,10 @@ def main() -> None:
     parser = printed.arguments("bench.latency", __doc__)
     parser.add_argument("--events", type=int, default=EVENTS)
     asked = parser.parse_args()
-    with a_cloud() as cloud:
-        rows = measure(cloud, asked.events)
+    with a_cloud() as cloud, places(cloud) as both:
+        rows = measure(cloud, {place.form: place.port for place in both}, asked.events)
+    with sockets() as (cloud, place):
+        rows += measure(cloud, {place.form: place.port}, asked.events)
     printed.table([_cells(row) for row in rows], [asdict(row) for row in rows], asked.json)
 
 

@@ -4,6 +4,8 @@ Two processes (`python -m chalicelib.edge`) stand behind nginx with docs/proxies
 one run. The first edge is told to go (SIGTERM), which ends its streams; a new one starts in its place; then the same
 with the second. What each client saw is counted. Then the same through an nginx of which nothing was asked.
 
+And fifty WebSockets at the local cloud, which is killed in mid-run and started again with its data.
+
 Needs nginx: `apt-get install nginx-light`.
 """
 
@@ -18,7 +20,10 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from time import monotonic
+
+import httpx
 
 from bench import printed
 from bench.cloud import Cloud, a_cloud, an_edge, free_port
@@ -26,9 +31,17 @@ from bench.crowd import Watcher
 from bench.fronts import NAIVE, SAMPLES, nginx
 from bench.growing import Growing
 from bench.seen import judged
+from bench.slow_speaker import a_slow_speaker
+from bench.socket_crowd import SocketWatcher
+from infra.build import build
+from tests.crash.laptop import Laptop
+from tests.patience import await_true
 
 WATCHERS, LENGTH, EVERY = 200, 150, 0.2
 """Clients; events of the run, and seconds between two of them."""
+
+SOCKETS = 50
+"""WebSocket clients. The local cloud posts to one after the other, through moto: two hundred are too many for it."""
 
 FIRST, SECOND = 40, 90
 """The seqs at which the first and the second edge are replaced."""
@@ -37,6 +50,12 @@ RETRY = 1.0
 """Seconds that a client waits before it reconnects: the stream's own `retry`."""
 
 IDLE = 60.0
+
+FIRST_SEEN, SPEED = 5, 3
+"""Events that each socket has when the local cloud is killed; how much faster its time goes."""
+
+WORDS, PAUSE = 100, 0.3
+"""What the model says meanwhile, and the seconds between two words."""
 
 CONFIGS = (SAMPLES / "nginx.conf", NAIVE / "plain.conf")
 """What is recommended, and nginx as it comes."""
@@ -47,7 +66,7 @@ class Row:
     """What a crowd saw, counted over its clients; `silence` is a client's longest time without an event, in seconds."""
 
     form: str
-    config: str
+    through: str
     clients: int
     events: int
     missing: int
@@ -101,7 +120,7 @@ def measure(cloud: Cloud, watchers: int, config: Path) -> Row:
         asyncio.run(_follow(crowd, port, path, cloud.key))
         going.join()
         replacing.join()
-    return _row("SSE", config.stem, crowd, deploy.drained_in)
+    return _row("SSE", config.name, crowd, deploy.drained_in)
 
 
 async def _follow(crowd: list[Watcher], port: int, path: str, key: str) -> None:
@@ -116,14 +135,53 @@ def _replace_both(deploy: Deploy, tail: Callable[[], int]) -> None:
         deploy.replace(port)
 
 
-def _row(form: str, config: str, crowd: list[Watcher], drained_in: list[float]) -> Row:
-    seen = [judged(watcher.seqs, LENGTH) for watcher in crowd]
+def measure_sockets(watchers: int) -> Row:
+    """The local cloud killed and started again with its data, under so many WebSocket clients.
+
+    API Gateway's sockets outlive a deploy; what can be tried here is that they do not.
+    """
+    build()  # before anybody waits for the cloud to answer
+    with (
+        TemporaryDirectory() as folder,
+        a_slow_speaker(WORDS, PAUSE) as url,
+        Laptop(Path(folder), url, speed=SPEED) as laptop,
+    ):
+        headers = {"Authorization": f"Bearer {laptop.key}"}
+        with httpx.Client(base_url=laptop.url, headers=headers, timeout=30, trust_env=False) as client:
+            run_id = client.post("/v1/runs", json={"agent": "chat", "text": "go"}).raise_for_status().json()["run_id"]
+            path = f"/v1/runs/{run_id}/events"
+            await_true(lambda: len(client.get(path).json()["events"]) > FIRST_SEEN, seconds=60)
+            crowd = [SocketWatcher() for _ in range(watchers)]
+            replacing = threading.Thread(target=_kill_and_start, args=(laptop, crowd))
+            replacing.start()
+            asyncio.run(_subscribe(crowd, laptop.url, headers, run_id))
+            replacing.join()
+            told = client.get(path, params={"limit": 1000, "replay": "full"}).json()
+    return _row("WebSocket", "the local cloud, killed", list(crowd), [], len(told["events"]))
+
+
+async def _subscribe(crowd: list[SocketWatcher], url: str, headers: Mapping[str, str], run_id: str) -> None:
+    async with httpx.AsyncClient(base_url=url, headers=headers, timeout=30, trust_env=False) as client:
+        await asyncio.gather(*(watcher.subscribe(client, run_id, RETRY) for watcher in crowd))
+
+
+def _kill_and_start(laptop: Laptop, crowd: list[SocketWatcher]) -> None:
+    """Once every client has its first events."""
+    pause = threading.Event()
+    while min(len(watcher.seqs) for watcher in crowd) < FIRST_SEEN:
+        pause.wait(0.05)
+    laptop.kill()
+    laptop.start()
+
+
+def _row(form: str, through: str, crowd: list[Watcher], drained_in: list[float], length: int = LENGTH) -> Row:
+    seen = [judged(watcher.seqs, length) for watcher in crowd]
     silences = sorted(watcher.silence for watcher in crowd)
     return Row(
         form,
-        config,
+        through,
         len(crowd),
-        LENGTH,
+        length,
         sum(each.missing for each in seen),
         sum(each.doubled for each in seen),
         sum(not each.in_order for each in seen),
@@ -139,9 +197,11 @@ def main() -> int:
     """Print the table; 1 if a client missed an event or got one twice."""
     parser = printed.arguments("bench.rolling_deploy", __doc__)
     parser.add_argument("--watchers", type=int, default=WATCHERS)
+    parser.add_argument("--sockets", type=int, default=SOCKETS)
     asked = parser.parse_args()
     with a_cloud() as cloud:
         rows = [measure(cloud, asked.watchers, config) for config in CONFIGS]
+    rows.append(measure_sockets(asked.sockets))
     printed.table([_cells(row) for row in rows], [asdict(row) for row in rows], asked.json)
     return 0 if all(row.missing == row.doubled == row.out_of_order == 0 for row in rows) else 1
 
@@ -149,7 +209,7 @@ def main() -> int:
 def _cells(row: Row) -> Mapping[str, object]:
     return {
         "clients": f"{row.clients} {row.form}",
-        "through": f"{row.config}.conf",
+        "through": row.through,
         "events": row.events,
         "missing": row.missing,
         "doubled": row.doubled,

@@ -1,7 +1,7 @@
 """What watchers of one run cost the table: `python -m bench.watchers`.
 
-One edge, one run whose log grows five times a second, and one, ten and a hundred clients that watch it. The edge's
-requests to DynamoDB are counted for ten seconds, once all of them watch.
+One edge, one run whose log grows five times a second, and one, ten, a hundred and a thousand clients that watch it. The
+edge's requests to DynamoDB are counted for ten seconds, once all of them watch.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from chalicelib.adapters.dynamodb.run_store import DynamoRunStore
 from chalicelib.bootstrap import World
 from tests.edge.serving import serving
 
-CROWDS = (1, 10, 100)
+CROWDS = (1, 10, 100, 1000)
 EVERY, SECONDS, SETTLE = 0.2, 10.0, 2.0
 """Seconds between two events; for which requests are counted; and before that."""
 
