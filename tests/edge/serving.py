@@ -14,6 +14,7 @@ from chalicelib.config import Config
 from chalicelib.core import api_key
 from chalicelib.core.api_key import ApiKey, Scope
 from chalicelib.edge.door import Edge
+from chalicelib.edge.pace import Pace
 from chalicelib.edge.server import EdgeServer
 from tests.builders import a_key
 from tests.edge.memory_log import MemoryLog
@@ -41,10 +42,10 @@ def a_world(log: MemoryLog, **settings: Any) -> World:
 
 
 @contextmanager
-def serving(world: World) -> Iterator[tuple[str, EdgeServer]]:
+def serving(world: World, pace: Pace | None = None) -> Iterator[tuple[str, EdgeServer]]:
     """The edge's address, and its server, which goes when the block is left."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
-        server = EdgeServer(Edge(lambda: world), port=0)
+        server = EdgeServer(Edge(lambda: world, pace), port=0)
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
         thread.start()
         try:

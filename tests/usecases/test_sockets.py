@@ -349,6 +349,18 @@ def test_records_that_come_again_or_reordered_cost_no_post(audience: Audience) -
     assert reader.dropped == []
 
 
+def test_in_a_crowd_that_is_too_large_for_the_time_nobody_is_always_last(audience: Audience) -> None:
+    readers = [audience.watch(f"c{number}") for number in range(4)]
+    audience.know()
+    audience.sockets.before_post = lambda connection_id: audience.time.advance(30)
+    for step in range(2):  # two of the four fit into each
+        audience.tell(1, EventType.STEP_STARTED, step=step)
+        with pytest.raises(Unavailable):
+            audience.deliver()
+
+    assert [len(reader.events) for reader in readers] == [2, 2, 3, 3]
+
+
 def test_a_batch_that_runs_out_of_time_is_tried_again_and_goes_on_where_it_was(
     audience: Audience, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,0 +1,59 @@
+"""Many who follow one run by WebSocket, on one event loop: each subscribes again with its cursor until the run ends."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Mapping
+from contextlib import suppress
+from typing import Any
+
+import httpx
+from websockets.asyncio.client import ClientConnection, connect
+from websockets.exceptions import WebSocketException
+
+from bench.crowd import Watcher
+from bench.followers import PING_EVERY
+
+
+class SocketWatcher(Watcher):
+    """A `Watcher` by WebSocket. What is not above its cursor it drops, as docs/delivery.md asks of it."""
+
+    async def subscribe(self, client: httpx.AsyncClient, run_id: str, pause: float) -> None:
+        """Follow until the run's end; `pause` seconds lie between two sockets. The client has the key."""
+        while not self.ended:
+            self.connections += 1
+            with suppress(OSError, WebSocketException, httpx.HTTPError):  # it broke, or nobody answered
+                await self._open(client, run_id)
+            if not self.ended:
+                await asyncio.sleep(pause)
+
+    async def _open(self, client: httpx.AsyncClient, run_id: str) -> None:
+        answer = await client.post("/v1/tickets", json={})
+        ticket = answer.raise_for_status().json()["ticket"]
+        url = f"{str(client.base_url).replace('http', 'ws', 1).rstrip('/')}/v1/socket?ticket={ticket}"
+        async with connect(url, proxy=None, open_timeout=30) as socket:
+            since = self.seqs[-1] if self.seqs else -1
+            await socket.send(json.dumps({"action": "subscribe", "run_id": run_id, "since": since}))
+            while not self.ended:
+                self._take(await _frame(socket))
+
+    def _take(self, frame: Mapping[str, Any]) -> None:
+        for event in frame.get("events", ()):
+            last = self.seqs[-1] if self.seqs else -1
+            if event["seq"] == last + 1:
+                self.note(event)
+            elif event["seq"] > last:
+                raise OSError("an event is out of reach: again, with the cursor")
+        self.ended = self.ended or bool(frame.get("done"))
+
+
+async def _frame(socket: ClientConnection) -> Mapping[str, Any]:
+    """The next frame; silence is broken by a ping."""
+    while True:
+        try:
+            async with asyncio.timeout(PING_EVERY):
+                frame: Mapping[str, Any] = json.loads(await socket.recv())
+                return frame
+        except TimeoutError:
+            await socket.send(json.dumps({"action": "ping"}))
