@@ -5,8 +5,9 @@ Here stands each with the least that shows it; F13 and F16 to F20 are looked at 
 
 from __future__ import annotations
 
+import threading
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
@@ -150,22 +151,37 @@ def test_f05_a_cancel_before_the_start_of_a_call_keeps_it_from_being_made(worksh
     assert (shop.run.status, shop.tools["send"].made) == (Status.CANCELLED, [])
 
 
-def test_f05_a_cancel_in_the_middle_of_a_call_ends_the_run_and_stops_the_tool(workshop: OpenWorkshop) -> None:
-    stopped: list[bool] = []
+def test_f05_a_cancel_in_the_middle_of_a_call_stops_the_tool_and_ends_the_run(workshop: OpenWorkshop) -> None:
+    stopped: list[float] = []
     tool = Tool("send", SEND, timeout=300)
     shop = workshop((asks("send"), Turn(text="Done.")), [tool])
-    works = shop.after(100, "late")
+    began = shop.time.now()
 
     def work(invocation: Invocation) -> None:
-        works()
-        stopped.append(invocation.stop.is_set())
+        shop.time.sleep(100, unless=cast(threading.Event, invocation.stop))
+        stopped.append((shop.time.now() - began).total_seconds())
 
     tool.minds = work
     shop.at(10, shop.cancel)
     assert shop.advance() == END
-    assert shop.words[-2:] == ["tool.unknown", "run.cancelled"]
-    shop.time.advance(200)
-    assert stopped == [True]
+    assert shop.words[-2:] == ["tool.finished", "run.cancelled"]
+    assert stopped[0] <= 12
+
+
+def test_f05_a_worker_that_is_fenced_out_stops_its_tools(workshop: OpenWorkshop) -> None:
+    stopped: list[float] = []
+    tool = Tool("note", Effect.KEYED, timeout=300)
+    shop = workshop((asks("note"), Turn(text="Done.")), [tool])
+
+    def work(invocation: Invocation) -> None:
+        shop.time.sleep(200, unless=cast(threading.Event, invocation.stop))
+        stopped.append(shop.time.now().timestamp())
+
+    tool.minds = work
+    shop.at(10, lambda: taken_over(shop))
+    assert shop.advance().next is Next.WAIT
+    shop.time.advance(1)
+    assert len(stopped) == 1
 
 
 def test_f06_a_result_that_comes_after_the_call_was_called_unknown_settles_nothing(workshop: OpenWorkshop) -> None:
