@@ -81,7 +81,7 @@ def behind_a_wall(request: pytest.FixtureRequest) -> Iterator[dict[str, Attack]]
 
 
 @pytest.mark.parametrize("name", HOSTILE)
-def test_hostile_code_is_contained(name: str, behind_a_wall: dict[str, Attack]) -> None:
+def test_f20_hostile_code_is_contained(name: str, behind_a_wall: dict[str, Attack]) -> None:
     attack = behind_a_wall[name]
 
     assert HELD.get(name, _held)(attack), attack

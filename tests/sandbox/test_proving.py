@@ -90,7 +90,7 @@ def test_without_bubblewrap_landlock_is_taken() -> None:
     assert ProvenSandbox(walls, CLOCK).run(a_job("")).backend == "landlock"
 
 
-def test_a_missing_wall_is_refused_with_what_to_do() -> None:
+def test_f20_a_missing_wall_is_refused_with_what_to_do() -> None:
     assert "apt-get install bubblewrap" in refused(Bubblewrap("/nowhere/bwrap"))
 
 
@@ -126,11 +126,11 @@ def test_a_bwrap_that_says_it_worked_and_did_nothing_is_found_out(place: Path) -
     "told",
     [{"filter": "try", "landlock": None}, {"landlock": None}, {"uid": 12345}, {"work": "/nowhere"}],
 )
-def test_a_shim_that_can_not_lock_is_refused(told: dict[str, Any]) -> None:
+def test_f20_a_shim_that_can_not_lock_is_refused(told: dict[str, Any]) -> None:
     assert "landlock: " in refused(NoFilter(**told))
 
 
-def test_a_wall_that_was_swapped_after_its_proof_has_to_prove_itself_anew(place: Path) -> None:
+def test_f20_a_wall_that_was_swapped_after_its_proof_has_to_prove_itself_anew(place: Path) -> None:
     swapped = place / "bwrap"
     swapped.write_bytes(Path(BWRAP).read_bytes())
     swapped.chmod(0o755)
@@ -170,7 +170,7 @@ def test_a_proof_is_made_once(monkeypatch: pytest.MonkeyPatch) -> None:
     assert proofs == ["landlock"]
 
 
-def test_even_a_forged_proof_does_not_run_code_in_the_open(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_f20_even_a_forged_proof_does_not_run_code_in_the_open(monkeypatch: pytest.MonkeyPatch) -> None:
     """The shim looks for itself at each run whether its lock holds."""
     monkeypatch.setattr(proving, "prove", lambda wall, clock: None)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -123,3 +124,16 @@ def test_a_result_from_outside_takes_the_run_on(post: Post) -> None:
     url = f"/v1/runs/{run_id}/tool-results/{run_id}-1-0"
     assert post.place.http.post(url, json={"ok": True, "content": "fine"}).status_code == 200
     assert post.place.follow(run_id)[-1]["data"] == {"output": {"text": "Reviewed."}}
+
+
+def test_of_fifty_decisions_at_once_one_stands_and_every_other_is_told_so(post: Post) -> None:
+    run_id = post.place.submit("mail")
+    asked = post.wait_for_question(run_id)
+    with ThreadPoolExecutor(25) as hands:
+        answers = [*hands.map(lambda n: post.decide(asked, ("approve", "deny")[n % 2]), range(50))]
+    events = post.place.follow(run_id)
+    (resolved,) = (event for event in events if event["type"] == "approval.resolved")
+    stands = {"approve": 0, "deny": 1}[resolved["data"]["decision"]]
+    assert [answer.status_code for answer in answers] == [200 if n % 2 == stands else 409 for n in range(50)]
+    assert {answer.json()["seq"] for answer in answers if answer.status_code == 200} == {resolved["seq"]}
+    assert len(post.sent) == (stands == 0)

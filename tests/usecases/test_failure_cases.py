@@ -1,6 +1,7 @@
 """The ways in which a tool call can go wrong, by the numbers of the list that they were drawn up in.
 
-Here stands each with the least that shows it; F13 and F16 to F20 are looked at closely where their rules are.
+Here stands each with the least that shows it; F13 and F16 to F20 are looked at closely where their rules are, under
+the same numbers: in tests/adapters/tools, tests/core, tests/adapters/net and tests/sandbox.
 """
 
 from __future__ import annotations

@@ -147,7 +147,7 @@ def _dripping() -> Iterator[bytes]:
     ],
     ids=["without a length", "with a length", "a size of a chunk without an end", "nothing comes"],
 )
-def test_a_body_that_never_ends_trips_the_deadline(said: Said) -> None:
+def test_f19_a_body_that_never_ends_trips_the_deadline(said: Said) -> None:
     with serving(lambda asked: said) as site, pytest.raises(EgressFailed) as failed:
         Network({"a.example.com": [[PUBLIC]]}).web().ask(_get(site, seconds=0.3), _policy(site.port))
 
@@ -179,7 +179,7 @@ def test_a_body_that_is_too_long_is_cut() -> None:
     assert (len(answer.body), answer.cut) == (MAX_BODY, True)
 
 
-def test_a_body_that_unpacks_to_gigabytes_is_cut_before_it_is_unpacked() -> None:
+def test_f19_a_body_that_unpacks_to_gigabytes_is_cut_before_it_is_unpacked() -> None:
     chunk = _gzipped(64 * 1024 * 1024)
     packed = Said(headers={**TEXT, "Content-Encoding": "gzip"}, body=lambda: iter([chunk] * 32))
     with serving(lambda asked: packed) as site:
@@ -273,7 +273,7 @@ REFUSED = (
 
 @pytest.mark.parametrize("url", REFUSED)
 @pytest.mark.parametrize("way", ["at once", "by a redirect"])
-def test_no_spelling_of_the_inside_is_reached(url: str, way: str) -> None:
+def test_f19_no_spelling_of_the_inside_is_reached(url: str, way: str) -> None:
     """The canary listens on 127.0.0.1, at the very port: nothing but the policy stands before it."""
     with serving() as canary, serving(lambda asked: _to(there)) as site:
         there = url.format(port=canary.port)
@@ -295,7 +295,7 @@ def test_any_public_name_lets_no_spelling_of_the_inside_in(spelling: str) -> Non
     assert canary.dialled == 0
 
 
-def test_a_name_that_is_rebound_between_judging_and_dialling_leads_nowhere_else() -> None:
+def test_f19_a_name_that_is_rebound_between_judging_and_dialling_leads_nowhere_else() -> None:
     """It is resolved once a request; when a redirect makes it resolve again, it is judged again."""
     network = Network(NAMES)
     with serving(lambda asked: _to("/again")) as site:
