@@ -23,8 +23,10 @@ if TYPE_CHECKING:
     from chalicelib.adapters.tools.lambda_tool import LambdaTools
     from chalicelib.adapters.tools.mcp_servers import McpServers
     from chalicelib.adapters.tools.toolbox import FunctionToolbox, Tool
+    from chalicelib.core.recipe import Offer
     from chalicelib.core.tools import ToolSpec
     from chalicelib.ports.agent_book import AgentBook
+    from chalicelib.ports.agent_store import AgentStore
     from chalicelib.ports.announcer import Announcer
     from chalicelib.ports.archive_store import ArchiveStore
     from chalicelib.ports.audit import Audit
@@ -124,9 +126,29 @@ class World:
 
     @cached_property
     def agents(self) -> AgentBook:
-        from chalicelib.adapters.agents import ConfiguredAgents
+        from chalicelib.adapters.agents import Agents, built_in
 
-        return ConfiguredAgents(self.config.model_name if self.config.model_url else None)
+        return Agents(built_in(self.config.model_name if self.config.model_url else None), self.own_agents)
+
+    @cached_property
+    def own_agents(self) -> AgentStore:
+        from chalicelib.adapters.dynamodb.agent_store import DynamoAgentStore
+
+        return DynamoAgentStore(self._dynamodb, self.config.table, clock=self.clock, chance=self.chance)
+
+    @property
+    def reserved_agents(self) -> frozenset[str]:
+        """Names that no account's own agent may have."""
+        from chalicelib.adapters.agents import RESERVED
+
+        return RESERVED
+
+    @property
+    def offer(self) -> Offer:
+        """What agents can be made of here."""
+        from chalicelib.core.recipe import Offer
+
+        return Offer(frozenset({"scripted", "openai"} if self.config.model_url else {"scripted"}), self.config.laptop)
 
     @cached_property
     def model(self) -> Model:

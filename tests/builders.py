@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 from itertools import count
 from typing import Any
 
+from chalicelib.core.agent import BUILT_IN, Agent
 from chalicelib.core.announcement import STATUS_WITH, Announcement, announcement
 from chalicelib.core.api_key import ApiKey, Scope
 from chalicelib.core.change import Change
@@ -27,6 +28,7 @@ def a_run(**fields: Any) -> Run:
         run_id=RUN_ID,
         account_id="acme",
         agent="demo",
+        agent_version=BUILT_IN,
         status=Status.PENDING,
         budget=Budget(steps=10, seconds=600),
         created_at=NOON,
@@ -102,4 +104,10 @@ def a_key(**fields: Any) -> ApiKey:
         scopes=frozenset({Scope.READ, Scope.RUN}),
         created_at=NOON,
     )
+    return replace(made, **fields)
+
+
+def an_agent(**fields: Any) -> Agent:
+    """The first version of an account's own agent."""
+    made = Agent(name="clerk", description="Files things.", prompt="Be careful.", model="scripted:market")
     return replace(made, **fields)

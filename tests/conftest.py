@@ -16,6 +16,7 @@ from moto import mock_aws
 from chalicelib.adapters.aws.clients import client
 from chalicelib.adapters.aws.payload_store import S3PayloadStore
 from chalicelib.adapters.aws.retry import Retry
+from chalicelib.adapters.dynamodb.agent_store import DynamoAgentStore
 from chalicelib.adapters.dynamodb.key_store import DynamoKeyStore
 from chalicelib.adapters.dynamodb.run_store import DynamoRunStore
 from chalicelib.ports.payload_store import PayloadStore
@@ -71,3 +72,8 @@ def runs(dynamodb: DynamoDBClient, table: str, payloads: PayloadStore) -> Dynamo
 @pytest.fixture
 def api_keys(dynamodb: DynamoDBClient, table: str) -> DynamoKeyStore:
     return DynamoKeyStore(dynamodb, table, clock=VirtualTime(), chance=CountedChance())
+
+
+@pytest.fixture
+def own_agents(dynamodb: DynamoDBClient, table: str) -> DynamoAgentStore:
+    return DynamoAgentStore(dynamodb, table, clock=VirtualTime(), chance=CountedChance())

@@ -7,6 +7,7 @@ import os
 from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import boto3
 import pytest
@@ -24,11 +25,12 @@ from chalicelib.core.change import record
 from chalicelib.core.declared import LambdaTool
 from chalicelib.core.errors import Unavailable
 from chalicelib.core.events import EventType
+from chalicelib.core.recipe import Offer
 from chalicelib.core.tools import ToolSpec
 from chalicelib.core.watch import Watch
 from tests.a_call import an_invocation
 from tests.adapters.tools.stranger import a_stranger
-from tests.builders import NOON, RUN_ID, a_key, a_run, a_stamp, accepted
+from tests.builders import NOON, RUN_ID, a_key, a_run, a_stamp, accepted, an_agent
 from tests.conftest import BUCKET
 
 SETTINGS = {"PAWL_BUCKET": BUCKET, "PAWL_STATE_MACHINE_ARN": "arn"}
@@ -106,21 +108,38 @@ def test_a_declared_function_is_called_by_name(aws: None, monkeypatch: pytest.Mo
     assert result.content.startswith("The function nowhere gave no answer: ResourceNotFoundException")
 
 
-def a_world_with_a_model(**settings: str) -> World:
+def test_an_accounts_own_agents_are_kept_in_the_same_table(world: World) -> None:
+    world.own_agents.keep("acme", an_agent(name="clerk"))
+
+    assert world.agents.find("acme", "clerk") == an_agent(name="clerk")
+
+
+def test_agents_can_be_made_of_what_is_configured() -> None:
+    bare, whole = a_world(), a_world_with_a_model(laptop=True)
+
+    assert bare.offer == Offer(frozenset({"scripted"}))
+    assert whole.offer == Offer(frozenset({"scripted", "openai"}), loopback=True)
+
+
+def a_world() -> World:
+    return World(Config(table="table", bucket="bucket", state_machine_arn="arn"))
+
+
+def a_world_with_a_model(table: str = "table", **settings: Any) -> World:
     return World(
         Config(
-            table="table",
+            table=table,
             bucket="bucket",
             state_machine_arn="arn",
             model_url="https://models.example/v1",
             model_name="small",
-            **settings,  # type: ignore[arg-type]
+            **settings,
         )
     )
 
 
-def test_with_a_provider_there_is_an_agent_for_its_model() -> None:
-    world = a_world_with_a_model()
+def test_with_a_provider_there_is_an_agent_for_its_model(world: World) -> None:
+    world = a_world_with_a_model(world.config.table)
 
     assert [agent.model for agent in world.agents.all("acme") if agent.name == "chat"] == ["openai:small"]
 

@@ -1,10 +1,11 @@
-"""The agents that come built in. Agents that an account defines itself come later, beside these."""
+"""The agents that come along, and beside them those that an account defines itself."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from chalicelib.core.agent import Agent
+from chalicelib.core.agent import BUILT_IN, Agent
+from chalicelib.ports.agent_store import AgentStore
 
 DEMO = Agent(
     name="demo",
@@ -12,7 +13,11 @@ DEMO = Agent(
     prompt="You analyse small data sets.",
     model="scripted:market",
     tools=("current_time",),
+    version=BUILT_IN,
 )
+
+RESERVED = frozenset({"demo", "chat"})
+"""Every name that an agent of ours has, wherever; no account's own may have it."""
 
 
 def chat(model_name: str) -> Agent:
@@ -27,18 +32,30 @@ def chat(model_name: str) -> Agent:
         ),
         model=f"openai:{model_name}",
         tools=("current_time",),
+        version=BUILT_IN,
     )
 
 
-class ConfiguredAgents:
-    """`chat_model` is the provider's name of a model, None where no provider is configured."""
+def built_in(chat_model: str | None) -> tuple[Agent, ...]:
+    """Those that can be asked here. `chat_model`: the provider's name of a model; None where none is configured."""
+    return (DEMO,) if chat_model is None else (DEMO, chat(chat_model))
 
-    def __init__(self, chat_model: str | None) -> None:
-        agents = (DEMO,) if chat_model is None else (DEMO, chat(chat_model))
-        self._agents = {agent.name: agent for agent in sorted(agents, key=lambda agent: agent.name)}
+
+class Agents:
+    """An `AgentBook`: the built-in agents, which cost no look into the store, and the account's own."""
+
+    def __init__(self, built_in: Sequence[Agent], own: AgentStore) -> None:
+        self._built_in = {agent.name: agent for agent in built_in}
+        self._own = own
 
     def find(self, account_id: str, name: str, version: int | None = None) -> Agent | None:
-        return self._agents.get(name)
+        if version == BUILT_IN or (version is None and name in self._built_in):
+            return self._built_in.get(name)
+        if version is not None:
+            return self._own.version(account_id, name, version)
+        found = self._own.newest(account_id, name)
+        return found[0] if found and found[1] else None
 
     def all(self, account_id: str) -> Sequence[Agent]:
-        return tuple(self._agents.values())
+        own = {agent.name: agent for agent in self._own.listed(account_id)}
+        return tuple(agent for _, agent in sorted({**own, **self._built_in}.items()))

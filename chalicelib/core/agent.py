@@ -9,6 +9,9 @@ from chalicelib.core.declared import DeclaredTool
 from chalicelib.core.permissions import Grant
 from chalicelib.core.run import Budget
 
+BUILT_IN = 0
+"""The version of every agent that comes along; those of an account count theirs from 1."""
+
 DEFAULT_BUDGET = Budget(steps=50, seconds=3600)
 
 
@@ -40,3 +43,8 @@ class Agent:
     permissions: tuple[Grant, ...] = ()
     answer_within: int = 24 * 3600
     on_expiry: Expiry = Expiry.DENY
+
+    @property
+    def built_in(self) -> bool:
+        """Whether it comes along, rather than being an account's own."""
+        return self.version == BUILT_IN

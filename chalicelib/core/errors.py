@@ -12,6 +12,7 @@ Fault
 ├── Race                    somebody else wrote first; read again and decide again
 │   ├── Collision           an event stands at that seq already
 │   ├── RunMoved            the run is no longer what was read
+│   ├── VersionTaken        an agent has got another version
 │   └── LeaseLost           the hold on the run is gone: stop
 ├── IllegalMove             a status and a trigger that the table does not know: our own mistake
 ├── ModelFault              the provider
@@ -94,6 +95,10 @@ class Collision(Race):
 
 class RunMoved(Race):
     """The run is no longer in the state from which the change was made."""
+
+
+class VersionTaken(Race):
+    """The agent's newest version is no longer the one that was read."""
 
 
 class LeaseLost(Race):

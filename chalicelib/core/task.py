@@ -38,8 +38,8 @@ class Task:
     def __post_init__(self) -> None:
         _check_text(self.text)
         _check_metadata(self.metadata)
-        _check_budget("steps", self.steps, MAX_BUDGET.steps)
-        _check_budget("seconds", self.seconds, MAX_BUDGET.seconds)
+        check_budget("steps", self.steps, MAX_BUDGET.steps)
+        check_budget("seconds", self.seconds, MAX_BUDGET.seconds)
 
 
 def digest(task: Task) -> str:
@@ -83,7 +83,8 @@ def _invalid_metadata(field: str, detail: str, expected: str) -> InvalidInput:
     return InvalidInput("invalid_metadata", detail, field=field, expected=expected)
 
 
-def _check_budget(name: str, value: int | None, most: int) -> None:
+def check_budget(name: str, value: int | None, most: int) -> None:
+    """A part of a budget, if it is there. Raises `InvalidInput`."""
     if value is not None and not 1 <= value <= most:
         raise InvalidInput(
             "invalid_budget", f"{value} is out of range", field=f"budget.{name}", expected=f"from 1 to {most}"

@@ -10,6 +10,7 @@ from typing import Any, NoReturn, Protocol
 from chalicelib.core import ids
 from chalicelib.core.cursor import START
 from chalicelib.core.errors import InvalidInput
+from chalicelib.core.fields import fields, unknown
 from chalicelib.core.run import RunWebhook
 from chalicelib.core.task import Task
 
@@ -25,7 +26,6 @@ class Request(Protocol):
     def raw_body(self) -> str | bytes: ...
 
 
-_KINDS = {str: "a string", int: "a whole number", dict: "an object", list: "an array", bool: "true or false"}
 _NUMBER = re.compile(r"-?[0-9]{1,1000}")
 _QUOTED = re.compile(r'"((?:[^"\\]|\\["\\])*)"')
 _DECLINED = re.compile(r"q=0(\.0*)?")
@@ -43,31 +43,12 @@ def body(
     return fields(parsed(request.raw_body), "", required or {}, optional or {})
 
 
-def fields(value: Any, within: str, required: Mapping[str, type], optional: Mapping[str, type]) -> dict[str, Any]:
-    """The fields of an object, checked; `within` is where it stands, for the names in problems ("budget.")."""
-    if type(value) is not dict:
-        raise _wrong_type(within.rstrip(".") or None, dict)
-    known = {**required, **optional}
-    present = {name: given for name, given in value.items() if given is not None or name not in optional}
-    for name, given in present.items():
-        if name not in known:
-            raise _unknown(within + name, known)
-        if type(given) is not known[name]:
-            raise _wrong_type(within + name, known[name])
-    for name in required:
-        if name not in present:
-            raise InvalidInput(
-                "missing_field", "a field is missing", field=within + name, expected=_KINDS[required[name]]
-            )
-    return present
-
-
 def parsed(raw: str | bytes) -> Any:
     """The JSON that was sent."""
     try:
         value = json.loads(raw, parse_constant=_refuse_constant)
-        # A lone surrogate is valid JSON and no text: it could be neither stored nor sent to a model.
-        json.dumps(value, ensure_ascii=False).encode()
+        # A lone surrogate is valid JSON and no text, and 1e999 no number that we have: neither could be stored.
+        json.dumps(value, ensure_ascii=False, allow_nan=False).encode()
     except (ValueError, RecursionError) as fault:
         raise InvalidInput("invalid_json", "the body is no JSON in UTF-8", expected="a JSON object") from fault
     return value
@@ -82,7 +63,7 @@ def query(request: Request, *known: str) -> dict[str, str]:
     given = dict(request.query_params or {})
     for name in given:
         if name not in known:
-            raise _unknown(name, known)
+            raise unknown(name, known)
     return given
 
 
@@ -175,12 +156,3 @@ def idempotency_key(request: Request) -> str | None:
             expected="1 to 255 printable ASCII characters",
         )
     return key
-
-
-def _unknown(name: str, known: Any) -> InvalidInput:
-    expected = f"one of: {', '.join(known)}" if known else "none"
-    return InvalidInput("unknown_field", "there is no such field", field=name[:100], expected=expected)
-
-
-def _wrong_type(name: str | None, kind: type) -> InvalidInput:
-    return InvalidInput("wrong_type", f"this must be {_KINDS[kind]}", field=name, expected=_KINDS[kind])

@@ -7,6 +7,7 @@ from dataclasses import asdict
 from datetime import datetime
 from typing import Any
 
+from chalicelib.core import recipe
 from chalicelib.core.agent import Agent
 from chalicelib.core.api_key import ApiKey
 from chalicelib.core.cursor import Answer
@@ -71,14 +72,21 @@ def event(one: Event) -> dict[str, Any]:
 
 
 def agent(one: Agent) -> dict[str, Any]:
-    """What an agent's prompt says is between it and its model."""
+    """What an agent's prompt says is between it, its model, and who may change it."""
     return {
         "name": one.name,
+        "version": one.version,
+        "built_in": one.built_in,
         "description": one.description,
         "model": one.model,
         "tools": list(one.tools),
         "budget": asdict(one.budget),
     }
+
+
+def whole_agent(one: Agent) -> dict[str, Any]:
+    """With everything that it was defined by."""
+    return {"name": one.name, "version": one.version, "built_in": one.built_in, **recipe.data(one)}
 
 
 def key(one: ApiKey) -> dict[str, Any]:

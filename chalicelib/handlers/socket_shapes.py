@@ -10,8 +10,9 @@ from typing import Any, NamedTuple
 from chalicelib.core import socket_frames
 from chalicelib.core.cursor import Answer
 from chalicelib.core.errors import InvalidInput
+from chalicelib.core.fields import fields
 from chalicelib.core.run import Run
-from chalicelib.handlers import http_input, http_shapes, problems
+from chalicelib.handlers import http_shapes, problems
 
 
 class Fields(NamedTuple):
@@ -38,13 +39,13 @@ def about(message: Any) -> dict[str, str]:
 def asked(message: Any) -> dict[str, Any]:
     """The fields of a message, checked. Raises `InvalidInput`."""
     if type(message) is not dict:
-        return http_input.fields(message, "", {}, {})
+        return fields(message, "", {}, {})
     said = {name: value for name, value in message.items() if name == "action"}
-    action = http_input.fields(said, "", {"action": str}, {})["action"]
+    action = fields(said, "", {"action": str}, {})["action"]
     if action not in ACTIONS:
         expected = f"one of: {', '.join(ACTIONS)}"
         raise InvalidInput("unknown_action", "there is no such action", field="action", expected=expected)
-    return http_input.fields(message, "", {"action": str, **ACTIONS[action].required}, ACTIONS[action].optional)
+    return fields(message, "", {"action": str, **ACTIONS[action].required}, ACTIONS[action].optional)
 
 
 def frames(run_id: str, answer: Answer) -> Sequence[str]:

@@ -13,7 +13,8 @@ import typer
 from typer.core import TyperGroup
 
 from pawl_client import render, settings
-from pawl_client.client import PawlClient
+from pawl_client.cli_agents import agents
+from pawl_client.connecting import AsJson, connect
 from pawl_client.doctor import examine
 from pawl_client.errors import PawlError, Trouble, Unreachable
 from pawl_client.follow import START
@@ -63,9 +64,9 @@ def _id(text: str) -> str:
 app = typer.Typer(cls=Commands, no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
 keys = typer.Typer(no_args_is_help=True, help="Make, list and revoke API keys (needs a key with the scope admin).")
 app.add_typer(keys, name="keys")
+app.add_typer(agents, name="agents")
 
 RunId = Annotated[str, typer.Argument(metavar="ID", help="The run's id.", callback=_id)]
-AsJson = Annotated[bool, typer.Option("--json", help="JSON on stdout: one document, or one line for each event.")]
 
 
 @app.callback()
@@ -100,7 +101,7 @@ def run(
 ) -> None:
     """Submit a task. Prints the run's id; with --follow, its text."""
     metadata = _tags(tag or [])
-    with _connect(ctx) as client:
+    with connect(ctx) as client:
         accepted = client.submit(
             text, agent=agent, metadata=metadata, steps=steps, seconds=seconds, idempotency_key=idempotency_key
         )
@@ -126,7 +127,7 @@ def watch(
 
     Ends with 0 if the run is done, 3 if it failed, 4 if it was cancelled.
     """
-    with _connect(ctx) as client:
+    with connect(ctx) as client:
         raise typer.Exit(watch_run(client, run_id, since=since, as_json=as_json))
 
 
@@ -138,7 +139,7 @@ def cancel(
     as_json: AsJson = False,
 ) -> None:
     """Cancel a run. One that has ended stays what it is."""
-    with _connect(ctx) as client:
+    with connect(ctx) as client:
         told = client.cancel(run_id, reason)
     if as_json:
         render.document(told)
@@ -155,7 +156,7 @@ def runs(
     as_json: AsJson = False,
 ) -> None:
     """List the account's runs, newest first."""
-    with _connect(ctx) as client:
+    with connect(ctx) as client:
         if everything:
             page: Json = {"runs": list(client.all_runs(status=status, limit=limit)), "next": None}
         else:
@@ -171,20 +172,9 @@ def runs(
 @app.command()
 def show(ctx: typer.Context, run_id: RunId, as_json: AsJson = False) -> None:
     """Show a run as it stands, and its output."""
-    with _connect(ctx) as client:
+    with connect(ctx) as client:
         told = client.run(run_id)
     (render.document if as_json else render.run)(told)
-
-
-@app.command()
-def agents(ctx: typer.Context, as_json: AsJson = False) -> None:
-    """List the agents that can be asked."""
-    with _connect(ctx) as client:
-        told = client.agents()
-    if as_json:
-        render.document(told)
-    else:
-        render.agents(told["agents"])
 
 
 @app.command()
@@ -197,7 +187,7 @@ def doctor(
 
     Ends with 0 if nothing is wrong, and with 1 if something was found, repaired or not.
     """
-    with _connect(ctx) as client:
+    with connect(ctx) as client:
         raise typer.Exit(examine(client, repair=repair, as_json=as_json))
 
 
@@ -209,7 +199,7 @@ def create_key(
     as_json: AsJson = False,
 ) -> None:
     """Make a key. Its secret is printed now and never again."""
-    with _connect(ctx) as client:
+    with connect(ctx) as client:
         made = client.make_key(name, scope)
     if as_json:
         render.document(made)
@@ -221,7 +211,7 @@ def create_key(
 @keys.command("list")
 def list_keys(ctx: typer.Context, as_json: AsJson = False) -> None:
     """List the account's keys."""
-    with _connect(ctx) as client:
+    with connect(ctx) as client:
         told = client.keys()
     if as_json:
         render.document(told)
@@ -236,22 +226,12 @@ def revoke_key(
     as_json: AsJson = False,
 ) -> None:
     """Revoke a key. Servers may take a minute to notice."""
-    with _connect(ctx) as client:
+    with connect(ctx) as client:
         told = client.revoke_key(key_id)
     if as_json:
         render.document(told)
     else:
         print(key_id, "revoked")
-
-
-def _connect(ctx: typer.Context) -> PawlClient:
-    found = settings.load(ctx.obj, os.environ, Path.cwd())
-    return PawlClient(found.url, found.key, retrying=_tell_retry)
-
-
-def _tell_retry(trouble: Trouble, tries: int) -> None:
-    if tries == 1:
-        Chatter().note(f"{trouble}; trying again for some seconds", Tone.WARNING)
 
 
 def _tags(given: list[str]) -> dict[str, str]:

@@ -105,6 +105,18 @@ class PawlClient:
         """The agents that can be asked."""
         return self._send("GET", "/v1/agents")
 
+    def agent(self, name: str, version: int | None = None) -> Json:
+        """An agent, whole, in its newest version or that one."""
+        return self._send("GET", f"/v1/agents/{_segment(name)}", params={"version": version})
+
+    def put_agent(self, name: str, recipe: Any) -> Json:
+        """Define an agent; the answer says which version that is."""
+        return self._send("PUT", f"/v1/agents/{_segment(name)}", body=recipe)
+
+    def delete_agent(self, name: str) -> None:
+        """Take an agent away from new runs."""
+        self._send("DELETE", f"/v1/agents/{_segment(name)}")
+
     def make_key(self, name: str, scopes: Sequence[str]) -> Json:
         """Make an API key. Its secret stands in this answer and nowhere else, ever."""
         return self._send("POST", "/v1/keys", body={"name": name, "scopes": list(scopes)})

@@ -42,6 +42,22 @@ def agents(rows: Iterable[Json]) -> None:
     _table(("AGENT", "MODEL", "TOOLS", "DESCRIPTION"), lines)
 
 
+def agent(told: Json) -> None:
+    """One agent: what it is made of, and below that its prompt."""
+    facts = {
+        "agent": told["name"],
+        "version": "built in" if told["built_in"] else told["version"],
+        "description": told["description"],
+        "model": told["model"],
+        "tools": ", ".join(told["tools"]),
+        "declared": ", ".join(f"{tool['name']} ({tool['kind']})" for tool in told["declared"]),
+        "budget": _budget(told["budget"]),
+        "answer within": f"{told['answer_within']} s, then {told['on_expiry']}",
+    }
+    _facts([(name, str(value)) for name, value in facts.items() if value not in (None, "")])
+    print(f"\n{printable(told['prompt']) if sys.stdout.isatty() else told['prompt']}")
+
+
 def keys(rows: Iterable[Json]) -> None:
     """API keys, one a line."""
     lines = [(k["key_id"], k["name"], " ".join(k["scopes"]), k["created_at"], k.get("revoked_at") or "") for k in rows]

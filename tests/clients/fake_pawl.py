@@ -120,6 +120,9 @@ class FakePawl:
             f"GET runs/RUN/payloads/{DIGEST}": lambda _: Answer(200, {"rows": [1, 2]}),
             "POST runs/RUN/cancel": lambda _: Answer(202, {"run_id": RUN_ID, "status": "cancelling"}),
             "GET agents": lambda _: Answer(200, {"agents": [AGENT]}),
+            "GET agents/clerk": lambda _: Answer(200, CLERK),
+            "PUT agents/clerk": lambda request: Answer(201, {**CLERK, **request.body, "version": 3}),
+            "DELETE agents/clerk": lambda _: Answer(204, ""),
             "POST keys": lambda _: Answer(201, {**KEY, **request.body, "secret": SECRET}),
             "GET keys": lambda _: Answer(200, {"keys": [KEY]}),
             "DELETE keys/KEY": lambda _: Answer(200, {**KEY, "revoked_at": "2026-11-30T13:00:00.000Z"}),
@@ -147,10 +150,22 @@ def _unknown(_request: Request) -> Answer:
 
 AGENT: Json = {
     "name": "demo",
+    "version": 0,
+    "built_in": True,
     "description": "A scripted analyst",
     "model": "scripted:demo",
     "tools": ["clock"],
     "budget": {"steps": 50, "seconds": 3600},
+}
+CLERK: Json = {
+    **AGENT,
+    "name": "clerk",
+    "version": 2,
+    "built_in": False,
+    "prompt": "Be careful.",
+    "declared": [{"kind": "mcp", "name": "wiki", "url": "https://wiki.example/mcp"}],
+    "answer_within": 600,
+    "on_expiry": "fail",
 }
 KEY: Json = {
     "key_id": "key_1",

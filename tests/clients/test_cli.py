@@ -102,6 +102,8 @@ def test_json_is_one_line_for_each_event(call: Pawl) -> None:
         (("runs",), {"next": None}),
         (("runs", "--all"), {"next": None}),
         (("agents",), {"agents": [AGENT]}),
+        (("agents", "show", "clerk"), {"name": "clerk", "version": 2}),
+        (("agents", "delete", "clerk"), {"name": "clerk", "deleted": True}),
         (("keys", "create", "ci", "--scope", "read"), {"name": "ci", "secret": SECRET}),
         (("keys", "list"), {"keys": [KEY]}),
         (("keys", "revoke", "key_1"), {"key_id": "key_1"}),
@@ -153,6 +155,39 @@ def test_show_tells_why_a_run_failed(call: Pawl, pawl: FakePawl) -> None:
 
 def test_agents_are_listed(call: Pawl) -> None:
     assert call("agents").out == "demo\tscripted:demo\tclock\tA scripted analyst\n"
+
+
+def test_an_agent_is_shown_with_its_prompt(call: Pawl, pawl: FakePawl) -> None:
+    out = call("agents", "show", "clerk", "--version", "2").out
+    assert re.search("^version +2$", out, re.MULTILINE)
+    assert re.search(r"^declared +wiki \(mcp\)$", out, re.MULTILINE)
+    assert re.search("^answer within +600 s, then fail$", out, re.MULTILINE)
+    assert out.endswith("\n\nBe careful.\n")
+    assert pawl.asked[0].query == {"version": "2"}
+
+
+def test_an_agent_is_put_out_of_a_file_and_its_version_told(call: Pawl, pawl: FakePawl, tmp_path: Path) -> None:
+    file = tmp_path / "agent.json"
+    file.write_text('{"prompt": "Be qüick."}', encoding="utf-8")
+
+    ended = call("agents", "put", "clerk", "--file", str(file))
+
+    assert (ended.out, ended.code) == ("clerk 3\n", 0)
+    assert (pawl.asked[0].method, pawl.asked[0].body) == ("PUT", {"prompt": "Be qüick."})
+
+
+def test_a_file_that_holds_no_json_is_never_sent(call: Pawl, pawl: FakePawl, tmp_path: Path) -> None:
+    file = tmp_path / "agent.json"
+    file.write_text("{")
+
+    for path in (file, tmp_path / "missing.json"):
+        assert call("agents", "put", "clerk", "--file", str(path)).code == ExitCode.USAGE
+    assert pawl.asked == []
+
+
+def test_an_agent_is_deleted(call: Pawl, pawl: FakePawl) -> None:
+    assert call("agents", "delete", "clerk").out == "clerk deleted\n"
+    assert pawl.asked[0].method == "DELETE"
 
 
 def test_a_new_keys_secret_is_printed_alone(call: Pawl, pawl: FakePawl) -> None:
@@ -227,5 +262,5 @@ def _options(command: Any) -> Iterator[str]:
     """The long options of a command and of all commands below it, and what one types to call them."""
     yield from (option for parameter in command.params for option in parameter.opts if option.startswith("--"))
     for name, below in getattr(command, "commands", {}).items():
-        yield f"pawl {name}" if command.name != "keys" else f"pawl keys {name}"
+        yield f"pawl {command.name} {name}" if command.name in ("agents", "keys") else f"pawl {name}"
         yield from _options(below)

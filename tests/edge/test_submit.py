@@ -8,6 +8,7 @@ import httpx
 import pytest
 from httpx_sse import EventSource
 
+from chalicelib.adapters.dynamodb.agent_store import DynamoAgentStore
 from chalicelib.adapters.dynamodb.run_store import DynamoRunStore
 from chalicelib.bootstrap import World
 from chalicelib.core.events import EventType
@@ -23,8 +24,9 @@ STREAMED = "/v1/runs?stream=true"
 
 
 @pytest.fixture
-def world(runs: DynamoRunStore) -> World:
+def world(runs: DynamoRunStore, own_agents: DynamoAgentStore) -> World:
     made = a_world(MemoryLog())
+    made.own_agents = own_agents
     made.clock, made.chance, made.runs, made.workflow = VirtualTime(), CountedChance(), runs, RecordingWorkflow()
     return made
 

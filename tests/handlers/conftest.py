@@ -14,6 +14,7 @@ from chalicelib.adapters.dynamodb.run_store import DynamoRunStore
 from chalicelib.bootstrap import World
 from chalicelib.config import Config
 from chalicelib.core.api_key import Scope
+from chalicelib.ports.agent_store import AgentStore
 from chalicelib.usecases.make_key import make_key
 from tests.handlers.door import Door
 from tests.usecases.workshop import RecordingWorkflow
@@ -40,13 +41,14 @@ def world(
     table: str,
     runs: DynamoRunStore,
     api_keys: DynamoKeyStore,
+    own_agents: AgentStore,
     time: VirtualTime,
     executions: RecordingWorkflow,
     monkeypatch: pytest.MonkeyPatch,
 ) -> World:
     made = World(Config(table=table, bucket="payloads", state_machine_arn="arn", ticket_secret="t" * 32))
     made.clock, made.chance, made.crew = time, CountedChance(), time
-    made.runs, made.keys, made.workflow = runs, api_keys, executions
+    made.runs, made.keys, made.workflow, made.own_agents = runs, api_keys, executions, own_agents
     monkeypatch.setattr(bootstrap, "world", lambda: made)
     return made
 

@@ -22,4 +22,4 @@ def test_the_agents_are_shown_without_their_prompts(door: Door) -> None:
     [demo] = door.get("/v1/agents").body["agents"]
 
     assert demo["name"] == "demo"
-    assert set(demo) == {"name", "description", "model", "tools", "budget"}
+    assert set(demo) == {"name", "version", "built_in", "description", "model", "tools", "budget"}

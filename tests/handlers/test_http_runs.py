@@ -53,8 +53,8 @@ def test_what_was_asked_for_is_the_first_event(door: Door) -> None:
     [first] = door.get(f"/v1/runs/{run_id}/events").body["events"]
     assert (first["seq"], first["type"]) == (0, "run.accepted")
     assert first["data"] == {
-        "version": 1,
         "agent": "demo",
+        "version": 0,
         "text": "Analyse market data",
         "metadata": {"team": "research"},
         "budget": {"steps": 3, "seconds": 3600},

@@ -102,7 +102,7 @@ def test_the_document_has_every_code_that_is_answered_and_no_other() -> None:
     refused = re.findall(rf'(?:{refusals})\(\s*"(\w+)"', sources)
     answered = re.findall(r'(?:HTTPStatus\.\w+|STATUS_OF\[errors\.\w+\]),\s*"(\w+)"', sources)
     by_the_gateway = [code for each in gateway.responses().values() for code in re.findall(CODE, template(each))]
-    made_of_a_name = ["limit_out_of_range", "wait_out_of_range"]
+    made_of_a_name = ["limit_out_of_range", "version_out_of_range", "wait_out_of_range"]
 
     assert set(SCHEMAS["Code"]["enum"]) == {*refused, *answered, *by_the_gateway, *made_of_a_name}
 

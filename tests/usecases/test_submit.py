@@ -7,7 +7,7 @@ from datetime import timedelta
 
 import pytest
 
-from chalicelib.adapters.agents import ConfiguredAgents
+from chalicelib.adapters.agents import Agents, built_in
 from chalicelib.adapters.tools.current_time import current_time
 from chalicelib.adapters.tools.toolbox import FunctionToolbox, Shared
 from chalicelib.core import lease
@@ -16,6 +16,7 @@ from chalicelib.core.events import OUTSIDE, EventType
 from chalicelib.core.lease import UNHELD_GRACE
 from chalicelib.core.run import Status
 from chalicelib.core.task import Task
+from chalicelib.ports.agent_store import AgentStore
 from chalicelib.ports.run_store import RunStore
 from chalicelib.usecases.submit import Submitted, submit
 from tests.usecases.rival import beaten
@@ -30,6 +31,7 @@ class Counter:
     """Where tasks are handed in."""
 
     runs: RunStore
+    own_agents: AgentStore
     workflow: RecordingWorkflow = field(default_factory=RecordingWorkflow)
     time: VirtualTime = field(default_factory=VirtualTime)
     chance: CountedChance = field(default_factory=CountedChance)
@@ -42,7 +44,7 @@ class Counter:
             account_id=account_id,
             idempotency_key=key,
             runs=runs or self.runs,
-            agents=ConfiguredAgents(None),
+            agents=Agents(built_in(None), self.own_agents),
             toolboxes=Shared(FunctionToolbox([current_time(self.time)])),
             workflow=self.workflow,
             clock=self.time,
@@ -51,8 +53,8 @@ class Counter:
 
 
 @pytest.fixture
-def counter(runs: RunStore) -> Counter:
-    return Counter(runs)
+def counter(runs: RunStore, own_agents: AgentStore) -> Counter:
+    return Counter(runs, own_agents)
 
 
 def test_a_run_and_its_first_event_stand_together_and_its_first_start_is_counted(counter: Counter) -> None:
@@ -66,7 +68,7 @@ def test_a_run_and_its_first_event_stand_together_and_its_first_start_is_counted
     first = found[1]
     assert (first.seq, first.type, first.attempt) == (0, EventType.RUN_ACCEPTED, OUTSIDE)
     assert first.data == {
-        "version": 1,
+        "version": 0,
         "agent": "demo",
         "text": "Analyse market data",
         "metadata": {"team": "research"},

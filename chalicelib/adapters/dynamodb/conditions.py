@@ -80,6 +80,16 @@ def its_cursor_is(sent: int) -> Expression:
 
 IT_HAS_ENDED_AND_IS_NOT_ARCHIVED = Expression("attribute_exists(#ended_at) AND attribute_not_exists(#archived_at)")
 
+IT_IS_LISTED = Expression(f"attribute_exists(#{keys.PK}) AND attribute_not_exists(#unlisted_at)")
+
+
+def its_newest_version_is(version: int) -> Expression:
+    """The agent has that many versions; 0 for an agent that is not there."""
+    if version == 0:
+        return NOTHING_STANDS_THERE
+    return Expression("#version = :newest", {":newest": items.number(version)})
+
+
 IT_IS_NOT_REVOKED = Expression(f"attribute_exists(#{keys.PK}) AND attribute_not_exists(#revoked_at)")
 
 

@@ -12,6 +12,8 @@ the same, by run     WATCH#<run_id>          SOCKET#<connection_id>
 a webhook            WEBHOOKS#<account>      WEBHOOK#<name>
 a note               NOTES#<account>         NOTE#<name>
 an account's policy  POLICY#<account>        POLICY
+an account's agent   AGENTS#<account>        AGENT#<name>   (its newest version)
+a version of it      AGENT#<account>#<name>  VERSION#<number, ten digits>
 
 index       hash                    range                    holds
 by_account  account_pk ACCOUNT#<id> account_sk RUN#<run_id>  runs; run ids sort by time
@@ -138,6 +140,21 @@ def note_name(note_sk: str) -> str:
 
 def policy(account_id: str) -> dict[str, str]:
     return {PK: f"POLICY#{account_id}", SK: "POLICY"}
+
+
+AGENTS_SK = "AGENT#"
+
+
+def agents(account_id: str) -> str:
+    return f"AGENTS#{account_id}"
+
+
+def agent(account_id: str, name: str) -> dict[str, str]:
+    return {PK: agents(account_id), SK: f"{AGENTS_SK}{name}"}
+
+
+def agent_version(account_id: str, name: str, version: int) -> dict[str, str]:
+    return {PK: f"AGENT#{account_id}#{name}", SK: f"VERSION#{version:0{SEQ_WIDTH}d}"}
 
 
 def account(account_id: str) -> str:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from chalicelib.adapters.dynamodb.agent_store import DynamoAgentStore
 from chalicelib.adapters.dynamodb.key_store import DynamoKeyStore
 from chalicelib.adapters.dynamodb.run_store import DynamoRunStore
 from chalicelib.ports.payload_store import PayloadStore
@@ -29,3 +30,8 @@ def runs(line: BadLine, table: str, payloads: PayloadStore) -> DynamoRunStore:
 @pytest.fixture
 def api_keys(line: BadLine, table: str) -> DynamoKeyStore:
     return DynamoKeyStore(line.as_client, table, clock=VirtualTime(), chance=CountedChance())
+
+
+@pytest.fixture
+def own_agents(line: BadLine, table: str) -> DynamoAgentStore:
+    return DynamoAgentStore(line.as_client, table, clock=VirtualTime(), chance=CountedChance())
