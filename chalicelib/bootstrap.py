@@ -20,6 +20,7 @@ from chalicelib.core.errors import Unavailable
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
 
+    from chalicelib.adapters.aws.file_bucket import FileBucket
     from chalicelib.adapters.tools.lambda_tool import LambdaTools
     from chalicelib.adapters.tools.mcp_servers import McpServers
     from chalicelib.adapters.tools.toolbox import FunctionToolbox, Tool
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from chalicelib.ports.clock import Clock
     from chalicelib.ports.code_sandbox import CodeSandbox
     from chalicelib.ports.crew import Crew
+    from chalicelib.ports.file_store import FileStore
     from chalicelib.ports.key_store import KeyStore
     from chalicelib.ports.mailer import Mailer
     from chalicelib.ports.model import Model
@@ -46,6 +48,7 @@ if TYPE_CHECKING:
     from chalicelib.ports.sockets import Sockets
     from chalicelib.ports.stream import Stream
     from chalicelib.ports.toolbox import Toolboxes
+    from chalicelib.ports.upload_store import UploadStore
     from chalicelib.ports.watch_store import WatchStore
     from chalicelib.ports.web import Web
     from chalicelib.ports.webhook_queue import WebhookQueue
@@ -116,6 +119,22 @@ class World:
         from chalicelib.adapters.dynamodb.policy_book import DynamoPolicyBook
 
         return DynamoPolicyBook(self._dynamodb, self.config.table, clock=self.clock, chance=self.chance)
+
+    @cached_property
+    def uploads(self) -> UploadStore:
+        from chalicelib.adapters.dynamodb.upload_store import DynamoUploadStore
+
+        return DynamoUploadStore(
+            self._dynamodb, self.config.table, bucket=self._files, clock=self.clock, chance=self.chance
+        )
+
+    @cached_property
+    def files(self) -> FileStore:
+        from chalicelib.adapters.dynamodb.file_store import DynamoFileStore
+
+        return DynamoFileStore(
+            self._dynamodb, self.config.table, bucket=self._files, clock=self.clock, chance=self.chance
+        )
 
     @cached_property
     def workflow(self) -> Workflow:
@@ -329,6 +348,15 @@ class World:
         if self.config.ticket_secret_parameter is None:
             raise Unavailable("there is no secret to sign tickets with")
         return self._parameter(self.config.ticket_secret_parameter).encode()
+
+    @cached_property
+    def _files(self) -> FileBucket:
+        from chalicelib.adapters.aws import clients
+        from chalicelib.adapters.aws.file_bucket import FileBucket
+        from chalicelib.adapters.aws.retry import Retry
+
+        url, retry = self.config.s3_url, Retry(self.clock, self.chance)
+        return FileBucket(lambda: clients.client("s3"), lambda: clients.signing(url), self.config.bucket, retry)
 
     @property
     def _model_key(self) -> str | None:

@@ -27,9 +27,10 @@ class Config:
     A stream of the edge, which listens on `edge_port`, ends after `stream_seconds` (0: with its run).
     Mail goes out from `email_from`, through SES or into the folder `outbox` where there is one; without a sender there
     is no tool for it. The secrets of accounts' tools are SSM parameters under `secrets_prefix`.
-    On a `laptop` an agent's MCP servers may be this machine's own, unencrypted.
     `sandbox`: what contains code, `lambda` for the function `sandbox_function`; with `off` no code is run. Code may
     reach `sandbox_hosts`, patterns of names, and nothing else.
+    `s3_url` is the endpoint by which callers reach S3, where that is not AWS's own. On a `laptop` an agent's MCP
+    servers may be this machine's own, unencrypted.
     A finished run is archived after `retention_hours`; a client more than `replay_cap` events behind gets a snapshot.
     What is announced goes to `event_bus` and to webhooks; `loopback_webhooks`: those may be on this machine.
     """
@@ -59,6 +60,7 @@ class Config:
     ticket_secret_parameter: str | None = None
     socket_endpoint: str | None = None
     laptop: bool = False
+    s3_url: str | None = None
 
     @classmethod
     def from_env(cls, env: Mapping[str, str]) -> Config:
@@ -89,6 +91,7 @@ class Config:
             ticket_secret_parameter=env.get("PAWL_TICKET_SECRET_PARAMETER") or None,
             socket_endpoint=env.get("PAWL_SOCKET_ENDPOINT") or None,
             laptop=_flag(env, "PAWL_LAPTOP"),
+            s3_url=env.get("PAWL_S3_URL") or None,
         )
         _check_model(config)
         _check_ticket_secret(config)

@@ -9,6 +9,8 @@ from __future__ import annotations
 import sys
 from typing import Any
 
+from chalicelib.adapters.dynamodb import keys
+
 NAME = "Edge"
 CODE = "./edge.zip"
 STREAM_SECONDS, TIMEOUT = 840, 900
@@ -97,9 +99,16 @@ def _statements(loop_arn: str) -> list[dict[str, Any]]:
         _may(["dynamodb:GetItem", "dynamodb:Query", "dynamodb:PutItem", "dynamodb:UpdateItem"], table),
         _may(["s3:GetObject", "s3:PutObject"], {"Fn::Sub": "${PayloadBucket.Arn}/*"}),
         _may(["s3:ListBucket"], bucket),
+        # The copies of files that were made for a run which an earlier request had made already.
+        _may(["dynamodb:DeleteItem"], table) | {"Condition": _partitions(keys.RUN_FILES_PK)},
+        _may(["s3:DeleteObject"], {"Fn::Sub": "${PayloadBucket.Arn}/run-files/*"}),
         _may(["states:StartExecution"], {"Fn::Sub": loop_arn}),
         _may(["ssm:GetParameter"], {"Fn::Sub": ticket}),
     ]
+
+
+def _partitions(prefix: str) -> dict[str, Any]:
+    return {"ForAllValues:StringLike": {"dynamodb:LeadingKeys": [f"{prefix}*"]}}
 
 
 def _may(actions: list[str], resource: dict[str, Any]) -> dict[str, Any]:

@@ -29,6 +29,9 @@ FUNCTIONS = {
 }
 """The logical id that Chalice derives, and the name of the function in app.py."""
 
+UPLOADS, UPLOAD_DAYS = "files/", 2
+"""Uploads that no run can name any more, a day after their rows have expired. Runs have copies of their own."""
+
 LOOP = "pawl-${Stage}-loop"
 LOOP_ARN = f"arn:${{AWS::Partition}}:states:${{AWS::Region}}:${{AWS::AccountId}}:stateMachine:{LOOP}"
 
@@ -142,6 +145,7 @@ def _kept(resource: dict[str, Any]) -> dict[str, Any]:
 
 def _bucket() -> dict[str, Any]:
     abort = {"Id": "abort-multipart", "Status": "Enabled", "AbortIncompleteMultipartUpload": {"DaysAfterInitiation": 1}}
+    unused = {"Id": "unused-uploads", "Status": "Enabled", "Prefix": UPLOADS, "ExpirationInDays": UPLOAD_DAYS}
     closed = ("BlockPublicAcls", "BlockPublicPolicy", "IgnorePublicAcls", "RestrictPublicBuckets")
     return {
         "BucketEncryption": {
@@ -149,7 +153,7 @@ def _bucket() -> dict[str, Any]:
         },
         "OwnershipControls": {"Rules": [{"ObjectOwnership": "BucketOwnerEnforced"}]},
         "PublicAccessBlockConfiguration": dict.fromkeys(closed, True),
-        "LifecycleConfiguration": {"Rules": [abort]},
+        "LifecycleConfiguration": {"Rules": [abort, unused]},
     }
 
 

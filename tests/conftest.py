@@ -13,12 +13,15 @@ from typing import TYPE_CHECKING
 import pytest
 from moto import mock_aws
 
-from chalicelib.adapters.aws.clients import client
+from chalicelib.adapters.aws.clients import client, signing
+from chalicelib.adapters.aws.file_bucket import FileBucket
 from chalicelib.adapters.aws.payload_store import S3PayloadStore
 from chalicelib.adapters.aws.retry import Retry
 from chalicelib.adapters.dynamodb.agent_store import DynamoAgentStore
+from chalicelib.adapters.dynamodb.file_store import DynamoFileStore
 from chalicelib.adapters.dynamodb.key_store import DynamoKeyStore
 from chalicelib.adapters.dynamodb.run_store import DynamoRunStore
+from chalicelib.adapters.dynamodb.upload_store import DynamoUploadStore
 from chalicelib.ports.payload_store import PayloadStore
 from tests.fresh_table import fresh_table
 from tests.virtual_time import CountedChance, VirtualTime
@@ -72,6 +75,21 @@ def runs(dynamodb: DynamoDBClient, table: str, payloads: PayloadStore) -> Dynamo
 @pytest.fixture
 def api_keys(dynamodb: DynamoDBClient, table: str) -> DynamoKeyStore:
     return DynamoKeyStore(dynamodb, table, clock=VirtualTime(), chance=CountedChance())
+
+
+@pytest.fixture
+def file_bucket(s3: S3Client) -> FileBucket:
+    return FileBucket(lambda: s3, lambda: signing(None), BUCKET, Retry(VirtualTime(), CountedChance()))
+
+
+@pytest.fixture
+def uploads(dynamodb: DynamoDBClient, table: str, file_bucket: FileBucket) -> DynamoUploadStore:
+    return DynamoUploadStore(dynamodb, table, bucket=file_bucket, clock=VirtualTime(), chance=CountedChance())
+
+
+@pytest.fixture
+def files(dynamodb: DynamoDBClient, table: str, file_bucket: FileBucket) -> DynamoFileStore:
+    return DynamoFileStore(dynamodb, table, bucket=file_bucket, clock=VirtualTime(), chance=CountedChance())
 
 
 @pytest.fixture

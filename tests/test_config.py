@@ -36,6 +36,7 @@ def test_every_setting_is_read() -> None:
         "PAWL_TICKET_SECRET": "t" * 32,
         "PAWL_TICKET_SECRET_PARAMETER": "/pawl/ticket-secret",
         "PAWL_SOCKET_ENDPOINT": "https://sockets.example/live",
+        "PAWL_S3_URL": "http://127.0.0.1:8787/s3",
     }
 
     assert Config.from_env(env) == Config(
@@ -63,6 +64,7 @@ def test_every_setting_is_read() -> None:
         ticket_secret_parameter="/pawl/ticket-secret",
         socket_endpoint="https://sockets.example/live",
         model_key_parameter="/pawl/key",
+        s3_url="http://127.0.0.1:8787/s3",
     )
 
 

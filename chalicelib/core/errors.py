@@ -14,6 +14,7 @@ Fault
 │   ├── RunMoved            the run is no longer what was read
 │   ├── VersionTaken        an agent has got another version
 │   └── LeaseLost           the hold on the run is gone: stop
+├── NoRoom                  a run has all the files that it may have
 ├── IllegalMove             a status and a trigger that the table does not know: our own mistake
 ├── ModelFault              the provider
 │   ├── ModelUnavailable    worth another try, later
@@ -103,6 +104,10 @@ class VersionTaken(Race):
 
 class LeaseLost(Race):
     """The hold on the run is gone; whoever meets this stops and writes nothing more."""
+
+
+class NoRoom(Fault):
+    """A run has all the files that it may have, or the file is larger than one may be."""
 
 
 class IllegalMove(Fault):

@@ -6,6 +6,7 @@ import re
 from datetime import datetime
 
 _ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
+_FILE_ID = re.compile(r"file_[0-9a-hjkmnp-tv-z]{26}")
 _RUN_ID = re.compile(r"run_[0-9a-hjkmnp-tv-z]{26}")
 
 
@@ -13,7 +14,22 @@ def run_id(at: datetime, chance: bytes) -> str:
     """`run_` and 26 letters of Crockford's base 32: 48 bits of milliseconds, so that ids sort by time, and 80 of
     chance."""
     number = int(at.timestamp() * 1000) << 80 | int.from_bytes(chance[:10], "big")
-    return "run_" + "".join(_ALPHABET[number >> shift & 31] for shift in range(125, -1, -5))
+    return "run_" + _letters(number)
+
+
+def _letters(number: int) -> str:
+    """26 letters of Crockford's base 32, of the lowest 130 bits."""
+    return "".join(_ALPHABET[number >> shift & 31] for shift in range(125, -1, -5))
+
+
+def file_id(chance: bytes) -> str:
+    """`file_` and 26 letters of Crockford's base 32, of 128 bits of chance or of a digest."""
+    return "file_" + _letters(int.from_bytes(chance[:16], "big"))
+
+
+def is_file_id(text: str) -> bool:
+    """Whether `text` has the form of a file id."""
+    return _FILE_ID.fullmatch(text) is not None
 
 
 def is_run_id(text: str) -> bool:

@@ -10,10 +10,12 @@ from typing import Any
 
 from chalicelib.core.agent import Agent
 from chalicelib.core.errors import InvalidInput
+from chalicelib.core.fields import check_count, check_type
 from chalicelib.core.run import Budget, RunWebhook
 
 MAX_TEXT_BYTES = 16 * 1024
 MAX_REASON_CHARACTERS = 500
+MAX_FILES = 10
 MAX_TAGS = 16
 MAX_TAG_NAME = 64
 MAX_TAG_VALUE = 256
@@ -25,7 +27,8 @@ MAX_BUDGET = Budget(steps=1000, seconds=24 * 3600)
 class Task:
     """A task within the limits. `steps` and `seconds` are None where the agent's default counts.
 
-    `permissions` are rules as they came; what they say is checked against the agent's tools."""
+    `permissions` are rules as they came; what they say is checked against the agent's tools. `files` are the ids of
+    uploads."""
 
     agent: str
     text: str
@@ -34,12 +37,16 @@ class Task:
     seconds: int | None = None
     permissions: Sequence[Any] = ()
     webhook: RunWebhook | None = None
+    files: Sequence[str] = ()
 
     def __post_init__(self) -> None:
         _check_text(self.text)
         _check_metadata(self.metadata)
         check_budget("steps", self.steps, MAX_BUDGET.steps)
         check_budget("seconds", self.seconds, MAX_BUDGET.seconds)
+        for place, file_id in enumerate(self.files):
+            check_type(file_id, f"files[{place}]", str)
+        check_count(self.files, "files", MAX_FILES)
 
 
 def digest(task: Task) -> str:

@@ -12,6 +12,7 @@ from chalicelib.core.steps import reply_of, tool_calls
 UNKNOWN_OUTCOME = (
     "The outcome of this call is unknown: it was started and may have had its effect. It is not made again."
 )
+FILES = "Files of this task:"
 EDITED = "An approver changed the arguments of this call to {args} before it was made.\n"
 
 
@@ -31,7 +32,7 @@ def messages(run_id: str, log: Log, until: int) -> tuple[Message, ...]:
             break
         match event.type:
             case EventType.RUN_ACCEPTED | EventType.MESSAGE_ADDED:
-                (said_meanwhile if open_calls else told).append(UserSaid(event.data["text"]))
+                (said_meanwhile if open_calls else told).append(UserSaid(event.data["text"] + _files(event)))
             case EventType.MODEL_REPLIED:
                 said = _model_said(run_id, event)
                 told.append(said)
@@ -45,6 +46,12 @@ def messages(run_id: str, log: Log, until: int) -> tuple[Message, ...]:
             told += said_meanwhile
             said_meanwhile = []
     return tuple(told)
+
+
+def _files(event: Event) -> str:
+    """What a task's files are called, and how large they are: tools find them by their names."""
+    lines = [f"- {file['name']} ({file['media_type']}, {file['size']} bytes)" for file in event.data.get("files", ())]
+    return "\n\n".join(["", f"{FILES}\n" + "\n".join(lines)]) if lines else ""
 
 
 def _last_outcomes(log: Log, until: int) -> frozenset[int]:

@@ -73,6 +73,8 @@ class Blocking:
                 runs=world.runs,
                 agents=world.agents,
                 toolboxes=world.toolboxes,
+                uploads=world.uploads,
+                files=world.files,
                 workflow=world.workflow,
                 clock=world.clock,
                 chance=world.chance,

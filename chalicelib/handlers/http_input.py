@@ -114,7 +114,7 @@ def accepts(header: str, media_type: str) -> bool:
 
 def task(request: Request) -> Task:
     """The task that was sent."""
-    optional = {"metadata": dict, "budget": dict, "permissions": list, "webhook": dict}
+    optional = {"metadata": dict, "budget": dict, "permissions": list, "webhook": dict, "files": list}
     asked = body(request, required={"agent": str, "text": str}, optional=optional)
     budget: dict[str, Any] = fields(asked.pop("budget", {}), "budget.", {}, {"steps": int, "seconds": int})
     if "webhook" in asked:

@@ -33,6 +33,8 @@ def post_run(request: Request, caller: Caller) -> Response:
         runs=world.runs,
         agents=world.agents,
         toolboxes=world.toolboxes,
+        uploads=world.uploads,
+        files=world.files,
         workflow=world.workflow,
         clock=world.clock,
         chance=world.chance,
@@ -44,8 +46,9 @@ def post_run(request: Request, caller: Caller) -> Response:
 
 
 def get_run(request: Request, caller: Caller, run_id: str) -> Response:
-    run, last = read_run(http_input.run_id(run_id), account_id=caller.account_id, runs=bootstrap.world().runs)
-    return Response(http_shapes.whole(run, last))
+    world = bootstrap.world()
+    run, last = read_run(http_input.run_id(run_id), account_id=caller.account_id, runs=world.runs)
+    return Response({**http_shapes.whole(run, last), "files": http_shapes.files(world.files.of_run(run_id))})
 
 
 def get_runs(request: Request, caller: Caller) -> Response:

@@ -12,6 +12,7 @@ from chalicelib.core.agent import Agent
 from chalicelib.core.api_key import ApiKey
 from chalicelib.core.cursor import Answer
 from chalicelib.core.events import Event, EventType
+from chalicelib.core.files import RunFiles, Upload
 from chalicelib.core.permissions import to_data
 from chalicelib.core.policy import Policy
 from chalicelib.core.run import Run
@@ -87,6 +88,21 @@ def agent(one: Agent) -> dict[str, Any]:
 def whole_agent(one: Agent) -> dict[str, Any]:
     """With everything that it was defined by."""
     return {"name": one.name, "version": one.version, "built_in": one.built_in, **recipe.data(one)}
+
+
+def upload(one: Upload, *, is_there: bool) -> dict[str, Any]:
+    return {
+        **asdict(one.file),
+        "state": "there" if is_there else "awaiting_upload",
+        "created_at": at(one.created_at),
+        "expires_at": at(one.expires_at),
+    }
+
+
+def files(of_run: RunFiles) -> list[dict[str, Any]]:
+    """What the run was given, then what its tools left behind."""
+    kinds = (("input", of_run.inputs), ("artifact", of_run.artifacts))
+    return [{**asdict(file), "kind": kind} for kind, some in kinds for file in some]
 
 
 def key(one: ApiKey) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -18,12 +18,16 @@ from chalicelib.core.events import OUTSIDE, EventType, Stamp
 from chalicelib.core.permissions import Grant, to_data
 from chalicelib.core.run import Run, Status
 from chalicelib.core.task import Task
+from chalicelib.core.tools import FileRef
 from chalicelib.ports.agent_book import AgentBook
 from chalicelib.ports.chance import Chance
 from chalicelib.ports.clock import Clock
+from chalicelib.ports.file_store import FileStore
 from chalicelib.ports.run_store import Claim, KeyTaken, RunStore
 from chalicelib.ports.toolbox import Toolboxes
+from chalicelib.ports.upload_store import UploadStore
 from chalicelib.ports.workflow import Workflow
+from chalicelib.usecases.give_files import give
 
 KEY_COUNTS_FOR = timedelta(hours=24)
 """How long an idempotency key is remembered."""
@@ -47,6 +51,8 @@ def submit(
     runs: RunStore,
     agents: AgentBook,
     toolboxes: Toolboxes,
+    uploads: UploadStore,
+    files: FileStore,
     workflow: Workflow,
     clock: Clock,
     chance: Chance,
@@ -57,10 +63,13 @@ def submit(
     run = _run(asked, agent, account_id, now, chance)
     stamp = Stamp(now, OUTSIDE, chance.write_id())
     rules = _rules(asked, account_id, agent, toolboxes)
-    first = record(EventType.RUN_ACCEPTED, _accepted(asked, run, rules), tail=START, stamp=stamp)
+    given = give(run, asked.files, now, uploads=uploads, files=files)
+    first = record(EventType.RUN_ACCEPTED, _accepted(asked, run, rules, given), tail=START, stamp=stamp)
     try:
         runs.create(run, first, _claim(asked, idempotency_key, now))
     except KeyTaken as taken:
+        if given:
+            files.delete_of_run(run.run_id)
         run = _same_again(asked, account_id, taken, runs)
         _begin(run, workflow)
         return Submitted(run, replayed=True)
@@ -102,7 +111,7 @@ def _rules(asked: Task, account_id: str, agent: Agent, toolboxes: Toolboxes) -> 
     return grants.parse(list(asked.permissions), field="permissions", specs=specs)
 
 
-def _accepted(asked: Task, run: Run, rules: tuple[Grant, ...]) -> Mapping[str, Any]:
+def _accepted(asked: Task, run: Run, rules: tuple[Grant, ...], given: Sequence[FileRef]) -> Mapping[str, Any]:
     return {
         "agent": run.agent,
         "version": run.agent_version,
@@ -110,6 +119,7 @@ def _accepted(asked: Task, run: Run, rules: tuple[Grant, ...]) -> Mapping[str, A
         "metadata": dict(run.metadata),
         "budget": asdict(run.budget),
         **({"permissions": to_data(rules)} if rules else {}),
+        **({"files": [asdict(file) for file in given]} if given else {}),
     }
 
 

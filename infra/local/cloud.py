@@ -16,7 +16,7 @@ from moto.server import ThreadedMotoServer
 
 from chalicelib.adapters.system import SystemClock
 from chalicelib.ports.clock import Clock
-from infra.local import events, functions, lambdas, s3, stack, stepfunctions, tool_functions
+from infra.local import events, functions, lambdas, s3, s3_door, stack, stepfunctions, tool_functions
 from infra.local.api import RestApi
 from infra.local.bus import Bus
 from infra.local.data import Data
@@ -129,7 +129,7 @@ class LocalCloud:
         tool_functions.provide(options.own_functions)
         made = stack.bring_up(options.template, options.parameters)
         opened.callback(stack.take_down)
-        opened.enter_context(_surroundings({**made.environment, **options.environment}))
+        opened.enter_context(_surroundings({**made.environment, **s3_door.settings(listener), **options.environment}))
         ran_before = data.restore(made)
         opened.enter_context(options.around(self.clock))
         opened.enter_context(s3.in_force(data.stored))

@@ -23,6 +23,7 @@ from chalicelib.edge.server import LowWater
 from infra.local.api import Asked, RestApi
 from infra.local.console import with_console
 from infra.local.refusals import Answer
+from infra.local.s3_door import with_s3
 
 HOST = "127.0.0.1"
 THREADS = 128
@@ -61,7 +62,7 @@ class Gateway:
         self, api: RestApi, sockets: ASGIApp, listener: socket.socket, console_key: Path | None = None
     ) -> None:
         self._edge = Edge(bootstrap.world)
-        served = _beside(_asgi(api.ask), self._edge, sockets)
+        served = with_s3(_beside(_asgi(api.ask), self._edge, sockets))
         config = uvicorn.Config(
             with_console(served, console_key) if console_key else served,
             log_config=None,

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from chalicelib.core.events import EventType
 from chalicelib.core.reply import ModelSaid, ToolCall, ToolSaid, UserSaid
 from chalicelib.core.transcript import UNKNOWN_OUTCOME, messages, text
+from tests.builders import an_event
 from tests.core.a_log import RUN_ID, LogInWords, a_started_log
 
 CALL = ToolCall(f"{RUN_ID}-1-0", "look", {})
@@ -42,3 +44,12 @@ def test_a_message_in_the_middle_of_calls_follows_their_answers() -> None:
 def test_the_text_of_a_run_is_that_of_its_replies() -> None:
     log = a_started_log().step().delta("on").taken().reset().delta("one").said("one", "look").tool_began().tool_ended()
     assert text(log.step(2).said(" two", step=2).events) == "one two"
+
+
+def test_the_model_is_told_which_files_its_task_came_with() -> None:
+    file = {"file_id": "file_1", "name": "takings.csv", "size": 3, "media_type": "text/csv"}
+    log = [an_event(0, EventType.RUN_ACCEPTED, text="Which stall grows?", files=[file])]
+
+    [said] = messages(RUN_ID, log, 0)
+
+    assert said == UserSaid("Which stall grows?\n\nFiles of this task:\n- takings.csv (text/csv, 3 bytes)")

@@ -9,7 +9,9 @@ import pytest
 from httpx_sse import EventSource
 
 from chalicelib.adapters.dynamodb.agent_store import DynamoAgentStore
+from chalicelib.adapters.dynamodb.file_store import DynamoFileStore
 from chalicelib.adapters.dynamodb.run_store import DynamoRunStore
+from chalicelib.adapters.dynamodb.upload_store import DynamoUploadStore
 from chalicelib.bootstrap import World
 from chalicelib.core.events import EventType
 from chalicelib.core.run import Trigger
@@ -24,9 +26,11 @@ STREAMED = "/v1/runs?stream=true"
 
 
 @pytest.fixture
-def world(runs: DynamoRunStore, own_agents: DynamoAgentStore) -> World:
+def world(
+    runs: DynamoRunStore, own_agents: DynamoAgentStore, uploads: DynamoUploadStore, files: DynamoFileStore
+) -> World:
     made = a_world(MemoryLog())
-    made.own_agents = own_agents
+    made.own_agents, made.uploads, made.files = own_agents, uploads, files
     made.clock, made.chance, made.runs, made.workflow = VirtualTime(), CountedChance(), runs, RecordingWorkflow()
     return made
 

@@ -15,6 +15,8 @@ from chalicelib.bootstrap import World
 from chalicelib.config import Config
 from chalicelib.core.api_key import Scope
 from chalicelib.ports.agent_store import AgentStore
+from chalicelib.ports.file_store import FileStore
+from chalicelib.ports.upload_store import UploadStore
 from chalicelib.usecases.make_key import make_key
 from tests.handlers.door import Door
 from tests.usecases.workshop import RecordingWorkflow
@@ -42,6 +44,8 @@ def world(
     runs: DynamoRunStore,
     api_keys: DynamoKeyStore,
     own_agents: AgentStore,
+    uploads: UploadStore,
+    files: FileStore,
     time: VirtualTime,
     executions: RecordingWorkflow,
     monkeypatch: pytest.MonkeyPatch,
@@ -50,6 +54,7 @@ def world(
     made.clock, made.chance, made.crew = time, CountedChance(), time
     made.runs, made.keys, made.workflow, made.own_agents = runs, api_keys, executions, own_agents
     monkeypatch.setattr(bootstrap, "world", lambda: made)
+    made.uploads, made.files = uploads, files
     return made
 
 

@@ -206,6 +206,7 @@ def test_a_run_shows_where_it_stands(door: Door, world: World) -> None:
         "budget": {"steps": 50, "seconds": 3600},
         "waiting_for": None,
         "last_seq": 1,
+        "files": [],
     }
 
 

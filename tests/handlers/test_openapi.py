@@ -15,11 +15,15 @@ from referencing.jsonschema import DRAFT202012
 from app import app
 from chalicelib.core.agent import DEFAULT_BUDGET
 from chalicelib.core.api_key import MAX_NAME, Scope
+from chalicelib.core.declared_data import MAX_DECLARED, MAX_OUTSIDE_TIMEOUT, MAX_TIMEOUT
 from chalicelib.core.errors import Refusal
+from chalicelib.core.files import INPUTS, MAX_BYTES, MEDIA_TYPES
+from chalicelib.core.recipe import ANSWER_WITHIN, MAX_TOOLS
 from chalicelib.core.run import Status
 from chalicelib.core.task import MAX_BUDGET, MAX_REASON_CHARACTERS, MAX_TAG_NAME, MAX_TAG_VALUE, MAX_TAGS
 from chalicelib.edge import door as edge
 from chalicelib.handlers import http, http_events, http_health, http_payloads, http_runs
+from chalicelib.usecases.put_agent import MAX_AGENTS
 from chalicelib.usecases.submit import KEY_COUNTS_FOR
 from infra import gateway
 from tests.handlers.door import DOCUMENT
@@ -75,6 +79,18 @@ def test_the_limits_in_the_document_are_the_ones_that_count() -> None:
     payload = OPERATIONS["GET", "/v1/runs/{run_id}/payloads/{digest}"]["responses"]
     assert f"more than {http_payloads.MAX_BYTES:,} bytes" in payload["413"]["description"]
     assert payload["200"]["headers"]["Cache-Control"]["schema"]["const"] == http_payloads.FOR_EVER
+    assert SCHEMAS["Task"]["properties"]["files"]["maxItems"] == INPUTS.count
+    assert f"{INPUTS.bytes:,} bytes" in SCHEMAS["Task"]["properties"]["files"]["description"]
+    file = OPERATIONS["POST", "/v1/files"]["requestBody"]["content"]["application/json"]["schema"]["properties"]
+    assert file["size"]["maximum"] == MAX_BYTES
+    assert set(SCHEMAS["MediaType"]["enum"]) == MEDIA_TYPES
+    recipe_of = SCHEMAS["Recipe"]["properties"]
+    assert (recipe_of["answer_within"]["minimum"], recipe_of["answer_within"]["maximum"]) == ANSWER_WITHIN
+    assert recipe_of["tools"]["maxItems"] == MAX_TOOLS
+    assert recipe_of["declared"]["maxItems"] == MAX_DECLARED
+    for kind, longest in (("LambdaTool", MAX_TIMEOUT), ("OutsideTool", MAX_OUTSIDE_TIMEOUT)):
+        assert SCHEMAS[kind]["properties"]["timeout"]["maximum"] == longest
+    assert f"{MAX_AGENTS} agents" in DOCUMENT["components"]["responses"]["AgentConflict"]["description"]
     key = OPERATIONS["POST", "/v1/keys"]["requestBody"]["content"]["application/json"]["schema"]
     assert key["properties"]["name"]["maxLength"] == MAX_NAME
 

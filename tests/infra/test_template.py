@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from chalicelib.adapters.aws.file_bucket import run_key, upload_key
 from chalicelib.adapters.dynamodb import keys
+from chalicelib.core.files import UNUSED_FOR
 from infra import edge, sandbox, socket_api, table, tool_rights
 from infra.build import BUILD, Built, for_moto, lint
 from infra.package import ROOT
@@ -85,6 +88,24 @@ def test_no_policy_reaches_for_everything(path: Path) -> None:
     for statement in json.loads(path.read_text())["Statement"]:
         assert not [action for action in statement["Action"] if "*" in action]
         assert statement["Resource"] != "*"
+
+
+def test_the_api_deletes_nothing_of_the_table_but_files_and_webhooks() -> None:
+    statements = json.loads((POLICIES / "app.json").read_text())["Statement"]
+
+    [deletes] = [each for each in statements if "dynamodb:DeleteItem" in each["Action"]]
+    assert deletes["Action"] == ["dynamodb:DeleteItem"]
+    partitions = [f"{keys.UPLOADS_PK}*", f"{keys.RUN_FILES_PK}*", keys.webhooks("*")]
+    assert deletes["Condition"] == {"ForAllValues:StringLike": {"dynamodb:LeadingKeys": partitions}}
+
+
+def test_what_expires_in_the_bucket_are_uploads_and_runs_have_their_own_copies() -> None:
+    rules = merge_template("dev")["Resources"]["PayloadBucket"]["Properties"]["LifecycleConfiguration"]["Rules"]
+    [expiring] = [rule for rule in rules if "ExpirationInDays" in rule]
+
+    assert upload_key("acme", "file_1").startswith(expiring["Prefix"])
+    assert not run_key("run_1", "file_1").startswith(expiring["Prefix"])
+    assert timedelta(days=expiring["ExpirationInDays"]) > UNUSED_FOR
 
 
 def test_policies_and_environment_name_the_same_state_machine() -> None:

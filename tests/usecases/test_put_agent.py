@@ -20,8 +20,10 @@ from chalicelib.core.events import EventType
 from chalicelib.core.recipe import Offer
 from chalicelib.core.run import Status
 from chalicelib.core.task import Task
+from chalicelib.ports.file_store import FileStore
 from chalicelib.ports.model import ModelCall, ModelRequest
 from chalicelib.ports.run_store import RunStore
+from chalicelib.ports.upload_store import UploadStore
 from chalicelib.usecases import put_agent as putting
 from chalicelib.usecases.advance import advance
 from chalicelib.usecases.delete_agent import delete_agent
@@ -65,7 +67,8 @@ class Recorded:
 class House:
     """An account that defines agents and lets them run."""
 
-    def __init__(self, runs: RunStore, store: Interrupted) -> None:
+    def __init__(self, runs: RunStore, store: Interrupted, uploads: UploadStore, files: FileStore) -> None:
+        self.uploads, self.files = uploads, files
         self.time, self.chance = VirtualTime(), CountedChance()
         self.runs, self.store = runs, store
         self.agents = Agents(built_in(None), store)
@@ -99,6 +102,8 @@ class House:
             runs=self.runs,
             agents=self.agents,
             toolboxes=self.toolboxes,
+            uploads=self.uploads,
+            files=self.files,
             workflow=RecordingWorkflow(),
             clock=self.time,
             chance=self.chance,
@@ -122,8 +127,9 @@ class House:
 
 
 @pytest.fixture
-def house(runs: RunStore, dynamodb: Any, table: str) -> House:
-    return House(runs, Interrupted(dynamodb, table, clock=VirtualTime(), chance=CountedChance()))
+def house(runs: RunStore, dynamodb: Any, table: str, uploads: UploadStore, files: FileStore) -> House:
+    store = Interrupted(dynamodb, table, clock=VirtualTime(), chance=CountedChance())
+    return House(runs, store, uploads, files)
 
 
 def prompting(prompt: str) -> dict[str, Any]:

@@ -17,7 +17,9 @@ from chalicelib.core.lease import UNHELD_GRACE
 from chalicelib.core.run import Status
 from chalicelib.core.task import Task
 from chalicelib.ports.agent_store import AgentStore
+from chalicelib.ports.file_store import FileStore
 from chalicelib.ports.run_store import RunStore
+from chalicelib.ports.upload_store import UploadStore
 from chalicelib.usecases.submit import Submitted, submit
 from tests.usecases.rival import beaten
 from tests.usecases.workshop import RecordingWorkflow
@@ -32,6 +34,8 @@ class Counter:
 
     runs: RunStore
     own_agents: AgentStore
+    uploads: UploadStore
+    files: FileStore
     workflow: RecordingWorkflow = field(default_factory=RecordingWorkflow)
     time: VirtualTime = field(default_factory=VirtualTime)
     chance: CountedChance = field(default_factory=CountedChance)
@@ -46,6 +50,8 @@ class Counter:
             runs=runs or self.runs,
             agents=Agents(built_in(None), self.own_agents),
             toolboxes=Shared(FunctionToolbox([current_time(self.time)])),
+            uploads=self.uploads,
+            files=self.files,
             workflow=self.workflow,
             clock=self.time,
             chance=self.chance,
@@ -53,8 +59,8 @@ class Counter:
 
 
 @pytest.fixture
-def counter(runs: RunStore, own_agents: AgentStore) -> Counter:
-    return Counter(runs, own_agents)
+def counter(runs: RunStore, own_agents: AgentStore, uploads: UploadStore, files: FileStore) -> Counter:
+    return Counter(runs, own_agents, uploads, files)
 
 
 def test_a_run_and_its_first_event_stand_together_and_its_first_start_is_counted(counter: Counter) -> None:

@@ -75,6 +75,13 @@ def function_client(seconds: float, credentials: CredentialsTypeDef | None) -> L
         )
 
 
+def signing(url: str | None) -> S3Client:
+    """A client that signs what others will send: to S3 at `url`, or to AWS's own."""
+    style: Any = {"addressing_style": "path" if url else "virtual"}
+    with _making:
+        return boto3.client("s3", endpoint_url=url, config=Config(signature_version="s3v4", s3=style))
+
+
 def _config(tries: int) -> Config:
     return Config(
         retries={"mode": "standard", "total_max_attempts": tries},

@@ -90,6 +90,13 @@ def its_newest_version_is(version: int) -> Expression:
     return Expression("#version = :newest", {":newest": items.number(version)})
 
 
+def there_are_so_many(count: int) -> Expression:
+    """The run has that many artifacts; 0 for one that never had any."""
+    if count == 0:
+        return NOTHING_STANDS_THERE
+    return Expression("#count = :counted", {":counted": items.number(count)})
+
+
 IT_IS_NOT_REVOKED = Expression(f"attribute_exists(#{keys.PK}) AND attribute_not_exists(#revoked_at)")
 
 

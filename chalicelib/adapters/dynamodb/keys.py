@@ -14,6 +14,9 @@ a note               NOTES#<account>         NOTE#<name>
 an account's policy  POLICY#<account>        POLICY
 an account's agent   AGENTS#<account>        AGENT#<name>   (its newest version)
 a version of it      AGENT#<account>#<name>  VERSION#<number, ten digits>
+an upload            FILE#<account>#<file>   FILE           (expires by TTL)
+a file of a run      FILES#<run_id>          FILE#<file_id>
+all its artifacts    FILES#<run_id>          TOTAL          (how many, of how many bytes)
 
 index       hash                    range                    holds
 by_account  account_pk ACCOUNT#<id> account_sk RUN#<run_id>  runs; run ids sort by time
@@ -155,6 +158,27 @@ def agent(account_id: str, name: str) -> dict[str, str]:
 
 def agent_version(account_id: str, name: str, version: int) -> dict[str, str]:
     return {PK: f"AGENT#{account_id}#{name}", SK: f"VERSION#{version:0{SEQ_WIDTH}d}"}
+
+
+FILES_SK = "FILE#"
+UPLOADS_PK, RUN_FILES_PK = "FILE#", "FILES#"
+"""What their partitions begin with: of these, and of webhooks, the API may delete."""
+
+
+def upload(account_id: str, file_id: str) -> dict[str, str]:
+    return {PK: f"{UPLOADS_PK}{account_id}#{file_id}", SK: "FILE"}
+
+
+def run_files(run_id: str) -> str:
+    return f"{RUN_FILES_PK}{run_id}"
+
+
+def run_file(run_id: str, file_id: str) -> dict[str, str]:
+    return {PK: run_files(run_id), SK: f"{FILES_SK}{file_id}"}
+
+
+def run_files_total(run_id: str) -> dict[str, str]:
+    return {PK: run_files(run_id), SK: "TOTAL"}
 
 
 def account(account_id: str) -> str:
