@@ -325,9 +325,9 @@ class World:
 
     @property
     def _run_files(self) -> RunFiles:
-        from chalicelib.adapters.aws.run_files import BucketFiles
+        from chalicelib.adapters.named_files import NamedFiles
 
-        return BucketFiles(self._payloads)
+        return NamedFiles(self.files, self.runs)
 
     @cached_property
     def _payloads(self) -> PayloadStore:

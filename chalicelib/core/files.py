@@ -112,7 +112,7 @@ def artifact(run_id: str, name: str, body: bytes, media_type: str) -> FileRef:
     """What a tool left behind. The same content under the same name is the same file. Raises `NoRoom`."""
     if len(body) > MAX_BYTES:
         raise NoRoom(f"the file has {len(body)} bytes, and may have {MAX_BYTES}")
-    named = _fit(name)
+    named = fit(name)
     digest = hashlib.sha256(b"\0".join([run_id.encode(), named.encode(), body])).digest()
     return FileRef(ids.file_id(digest), named, len(body), media_type if media_type in MEDIA_TYPES else OTHER)
 
@@ -123,8 +123,8 @@ def check_room(count: int, size: int, more: FileRef) -> None:
         raise NoRoom(f"a run keeps at most {ARTIFACTS.count} files, and {ARTIFACTS.bytes} bytes in them together")
 
 
-def _fit(name: str) -> str:
-    """A file's name out of a path that a tool chose."""
+def fit(name: str) -> str:
+    """A file's name out of a path that a tool chose: what it is kept under."""
     whole = _UNFIT.sub("_", PurePosixPath(name).name).encode("utf-8", "replace").decode()
     fit = whole.encode()[:MAX_NAME].decode(errors="ignore").strip()
     return fit if fit not in _NO_NAMES else "file"

@@ -62,13 +62,18 @@ def _command_line(pid: int) -> bytes:
 
 def test_what_one_call_leaves_the_next_one_finds(town: OpenTown) -> None:
     place = analysts(town)
-    events = place.follow(place.submit("two-calls"))
+    run_id = place.submit("two-calls")
+    events = place.follow(run_id)
 
     made, read = [event["data"] for event in events if event["type"] == "tool.finished"]
     assert made["ok"], made
     assert [(file["name"], file["size"]) for file in made["files"]] == [("sum.txt", 2)]
     assert "\nread 45\n" in read["content"]
     assert events[-1]["type"] == "run.done"
+    [listed] = place.http.get(f"/v1/runs/{run_id}").json()["files"]
+    assert listed == {**made["files"][0], "kind": "artifact"}
+    link = f"/v1/runs/{run_id}/files/{listed['file_id']}"
+    assert place.http.get(link, follow_redirects=True).content == b"45"
 
 
 def test_a_cancelled_run_has_its_code_killed(town: OpenTown) -> None:

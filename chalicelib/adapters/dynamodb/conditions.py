@@ -80,6 +80,8 @@ def its_cursor_is(sent: int) -> Expression:
 
 IT_HAS_ENDED_AND_IS_NOT_ARCHIVED = Expression("attribute_exists(#ended_at) AND attribute_not_exists(#archived_at)")
 
+IT_IS_THERE = Expression(f"attribute_exists(#{keys.PK})")
+
 IT_IS_LISTED = Expression(f"attribute_exists(#{keys.PK}) AND attribute_not_exists(#unlisted_at)")
 
 

@@ -13,7 +13,7 @@ from chalicelib.adapters.aws.file_bucket import FileBucket, run_key, upload_key
 from chalicelib.adapters.aws.retry import Retry
 from chalicelib.adapters.dynamodb import conditions, file_items, items, keys
 from chalicelib.adapters.dynamodb.conditions import Expression
-from chalicelib.adapters.dynamodb.table import Cancelled, Put, Refused, Table
+from chalicelib.adapters.dynamodb.table import Cancelled, Put, Refused, Table, Update
 from chalicelib.core import files as rules
 from chalicelib.core.errors import Unavailable
 from chalicelib.core.files import RunFiles
@@ -62,7 +62,7 @@ class DynamoFileStore:
         file = rules.artifact(run_id, name, body, media_type)
         for _ in range(TRIES):
             total = self._table.get(keys.run_files_total(run_id))
-            if self._table.get(keys.run_file(run_id, file.file_id)) is not None:
+            if self._is_kept(run_id, file):
                 return file
             count, size = (int(total[name]["N"]) for name in ("count", "bytes")) if total else (0, 0)
             rules.check_room(count, size, file)
@@ -80,6 +80,15 @@ class DynamoFileStore:
             self._bucket.delete(run_key(run_id, file_id))
             self._table.delete(keys.run_file(run_id, file_id))
         self._table.delete(keys.run_files_total(run_id))
+
+    def _is_kept(self, run_id: str, file: FileRef) -> bool:
+        """Whether the run has the file already; if so, it is its latest again."""
+        again = {"kept_at": items.moment(self._clock.now())}
+        try:
+            self._table.update(Update(keys.run_file(run_id, file.file_id), again, conditions.IT_IS_THERE))
+        except Refused:
+            return False
+        return True
 
     def _count(self, run_id: str, account_id: str, file: FileRef, count: int, size: int) -> bool:
         """Write the row, if the total is still what was read; whether it was."""

@@ -8,14 +8,16 @@ from typing import Any
 
 import pytest
 
-from chalicelib.adapters.aws.run_files import BucketFiles
+from chalicelib.adapters.named_files import NamedFiles
 from chalicelib.adapters.tools.run_code import SHOWN, SPEC, run_code
 from chalicelib.adapters.tools.toolbox import ToolProblem
 from chalicelib.core.code import CodeJob, CodeResult, Limit
 from chalicelib.core.errors import SandboxUnavailable
 from chalicelib.core.tools import FileRef, Mark, Risk, ToolResult
-from chalicelib.ports.payload_store import PayloadStore
+from chalicelib.ports.file_store import FileStore
+from chalicelib.ports.run_store import RunStore
 from tests.a_call import DEADLINE, RUN_ID, an_invocation
+from tests.builders import a_run, accepted
 from tests.sandbox.jobs import CLOCK, sandbox
 from tests.virtual_time import CountedChance
 
@@ -156,8 +158,9 @@ def test_with_approved_hosts_a_call_leaves_the_account_and_brings_what_nobody_vo
     assert "no network" not in spec.description
 
 
-def test_a_file_that_one_call_leaves_is_there_for_the_next(payloads: PayloadStore) -> None:
-    _, run = run_code(sandbox("auto"), BucketFiles(payloads), CountedChance())
+def test_a_file_that_one_call_leaves_is_there_for_the_next(files: FileStore, runs: RunStore) -> None:
+    runs.create(a_run(run_id=RUN_ID), accepted(), None)
+    _, run = run_code(sandbox("auto"), NamedFiles(files, runs), CountedChance())
     soon = CLOCK.now().replace(year=2099)
 
     made = run(an_invocation("run_code", {"code": "open('out/table.csv', 'w').write('1,2')"}, deadline=soon))
