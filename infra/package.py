@@ -22,6 +22,9 @@ WHEELS = ROOT / "infra" / "build" / "wheels"
 """What the requirements ask for, downloaded once: packaging needs no network after that."""
 
 LAMBDA_PLATFORM = ("--platform", "manylinux2014_aarch64", "--only-binary", ":all:")
+NOT_WANTED = frozenset({"tests", "benchmarks"})
+"""Folders that wheels bring along for their own developers."""
+
 ZIP_EPOCH = (1980, 1, 1, 0, 0, 0)
 
 
@@ -75,7 +78,7 @@ def _run(command: list[str], environment: dict[str, str]) -> None:
 
 
 def add_bytecode(package: Path) -> None:
-    """Add a .pyc for every module.
+    """Add a .pyc for every module, and leave out what a Lambda never imports.
 
     A Lambda cannot write its own, and would compile every module at every cold start. Unchecked, because the dates in
     the zip are fixed, so that no other kind would ever be valid. Only for the minor version of Python that packages,
@@ -84,6 +87,8 @@ def add_bytecode(package: Path) -> None:
     whole = package.with_suffix(".tmp")
     with zipfile.ZipFile(package) as old, zipfile.ZipFile(whole, "w", zipfile.ZIP_DEFLATED) as new:
         for entry in sorted(old.infolist(), key=lambda each: each.filename):
+            if NOT_WANTED & set(Path(entry.filename).parts):
+                continue
             content = old.read(entry)
             _add(new, entry.filename, content, entry.external_attr)
             if entry.filename.endswith(".py"):

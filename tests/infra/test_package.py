@@ -109,6 +109,13 @@ def test_the_package_holds_no_development_dependency(built: Built) -> None:
     assert shipped <= MAY_SHIP
 
 
+def test_the_package_holds_nobody_s_tests(built: Built) -> None:
+    with zipfile.ZipFile(built.zip) as package:
+        folders = {part for name in package.namelist() for part in name.split("/")[:-1]}
+
+    assert not {"tests", "benchmarks"} & folders
+
+
 def test_of_chalice_only_its_runtime_ships(built: Built) -> None:
     with zipfile.ZipFile(built.zip) as package:
         chalice = {name for name in package.namelist() if name.startswith("chalice/") and name.endswith(".py")}
