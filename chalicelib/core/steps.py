@@ -149,8 +149,8 @@ def _calls(run_id: str, step: int, reply: Reply | None, rest: Log) -> tuple[Call
     asked = tool_calls(run_id, step, reply) if reply else ()
     states = {call.call_id: CallState(call) for call in asked}
     for event in rest:
-        if "call_id" in event.data:
-            call_id = ids.asked_call_id(event.data["call_id"])
+        call_id = ids.asked_call_id(event.data.get("call_id", ""))
+        if call_id in states:
             states[call_id] = states[call_id].after(event)
     return tuple(states.values())
 

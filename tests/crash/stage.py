@@ -13,6 +13,7 @@ from chalicelib.adapters.dynamodb.audit import DynamoAudit
 from chalicelib.adapters.dynamodb.run_store import DynamoRunStore
 from chalicelib.adapters.models.scripted import Turn, Unavailable
 from chalicelib.core import approvals, doctor
+from chalicelib.core.answer import answered
 from chalicelib.core.approvals import Decision, Question, Verdict
 from chalicelib.core.events import Event, EventType
 from chalicelib.core.permissions import Grant, Ruling
@@ -153,7 +154,7 @@ class Stage:
                 lap += 1
                 if route.next is Next.END or (route.next is Next.ASK and not self._await_answer(start)):
                     return
-                if self.run_status is not Status.WAITING or not self.shop.run.wake_seq:
+                if not answered(self.shop.run):
                     self.shop.time.advance(route.seconds)
         except Killed:
             return
