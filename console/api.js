@@ -48,6 +48,16 @@ export function makeApi(fetch_ = globalThis.fetch.bind(globalThis)) {
     runs: (next = null) => get(`/v1/runs?limit=30${next ? `&next=${encodeURIComponent(next)}` : ""}`),
     ticket: (runId) => async () => body(await post("/v1/tickets", { run_id: runId })),
     cancel: async (runId) => body(await post(`/v1/runs/${runId}/cancel`, {})),
+    approvals: () => get("/v1/approvals?limit=50"),
+
+    /** Answer a question. The answer that stands; a `Trouble` with status 409 if another one does.
+     * @param {string} runId @param {string} approvalId @param {object} verdict */
+    async decide(runId, approvalId, verdict) {
+      const { at, data } = await body(await post(`/v1/runs/${runId}/approvals/${approvalId}`, verdict));
+      return { ...data, at };
+    },
+
+    payload: (runId, digest) => get(`/v1/runs/${runId}/payloads/${digest}`),
     contract: async () => (await ask("/openapi.yaml", { headers: { Accept: "*/*" } })).text(),
 
     /** One page of the log. @param {string} runId @param {AbortSignal} signal */

@@ -2,10 +2,13 @@
  * A run's events folded into what the page shows of it. Pure: no clock, no page, no network.
  *
  * @typedef {{seq: number, type: string, at: string, data: Record<string, any>}} Event
+ * @typedef {import("./asking.js").Question} Question
  * @typedef {{call_id: string, name: string, args: any, state: string, ok: boolean|null, content: string|null,
- *   cut: boolean, progress: string|null, startedAt: string|null, endedAt: string|null}} Call
+ *   cut: boolean, progress: string|null, startedAt: string|null, endedAt: string|null, answers: string,
+ *   deadline: string|null, refused: boolean, doubted: boolean, detail: string, by: string,
+ *   questions: Question[]}} Call a call keeps the id that the model's had, also when somebody edits it
  * @typedef {{kind: 'step', key: string, number: number, at: string|null, parts: {seq: number, text: string}[],
- *   text: string, open: boolean, partial: boolean, notes: Note[], calls: Call[]}} Step
+ *   text: string, open: boolean, partial: boolean, notes: Note[], asked: any[], calls: Call[]}} Step
  * @typedef {{kind: 'note', key: string, at: string, text: string}} Note
  * @typedef {{type: string, at: string, data: Record<string, any>}} End
  * @typedef {{seq: number, status: string, agent: string|null, task: string, acceptedAt: string|null,
@@ -42,8 +45,8 @@ const TELLERS = {
   "run.started": (view, { data }) => ({ status: "running", attempt: data.attempt }),
   "run.attempt": taken,
   "run.waiting": waits,
-  "run.resumed": (view, event) => ({ ...noted(view, event, "goes on"), status: "running", waiting: null }),
-  "run.cancelling": () => ({ status: "cancelling" }),
+  "run.resumed": resumes,
+  "run.cancelling": (view) => ({ ...nothingIsAsked(view), status: "cancelling" }),
   "run.done": ends("done"),
   "run.failed": ends("failed"),
   "run.cancelled": ends("cancelled"),
@@ -52,11 +55,19 @@ const TELLERS = {
   "text.delta": says,
   "model.replied": replied,
   "message.added": (view, event) => noted(view, event, `a message came: ${event.data.text ?? ""}`),
-  "tool.started": callStarted,
-  "tool.progress": (view, { data }) => inCall(view, data, { progress: data.text }),
-  "tool.finished": (view, { at, data }) =>
-    inCall(view, data, { state: "finished", ok: data.ok, content: shown(data.content), endedAt: at }),
-  "tool.unknown": (view, { at, data }) => inCall(view, data, { state: "unknown", endedAt: at }),
+  "approval.requested": asks,
+  "approval.resolved": resolved,
+  "tool.started": (view, { at, data }) => inCall(view, data, () => ({
+    ...UNMADE, state: "started", args: data.args, startedAt: at, answers: data.answers ?? "tool",
+    deadline: data.deadline ?? null,
+  })),
+  "tool.progress": (view, { data }) => inCall(view, data, () => ({ progress: data.text })),
+  "tool.finished": (view, { at, data }) => inCall(view, data, () => ({
+    state: "finished", ok: data.ok, content: shown(data.content), endedAt: at, refused: Boolean(data.refused),
+    by: data.by ?? "",
+  })),
+  "tool.unknown": (view, { at, data }) =>
+    inCall(view, data, () => ({ state: "unknown", endedAt: at, doubted: true, detail: data.detail ?? "" })),
   [SNAPSHOT]: summedUp,
 };
 
@@ -64,7 +75,7 @@ const TELLERS = {
 function step(number, at) {
   return {
     kind: "step", key: `step-${number}`, number, at, parts: [], text: "", open: true, partial: false,
-    notes: [], calls: [],
+    notes: [], asked: [], calls: [],
   };
 }
 
@@ -74,15 +85,32 @@ function taken(view, event) {
   return { ...said, status: "running", attempt: event.data.attempt };
 }
 
+/** A wait for a person is told by the question itself. */
 function waits(view, event) {
+  if (event.data.for === "approval") return { status: "waiting", waiting: event.data };
   const detail = event.data.detail ? `: ${event.data.detail}` : "";
   return {
     ...noted(view, event, `waiting for ${event.data.for}${detail}`), status: "waiting", waiting: event.data,
   };
 }
 
+function resumes(view, event) {
+  const said = view.waiting?.for === "approval" ? {} : noted(view, event, "goes on");
+  return { ...said, status: "running", waiting: null };
+}
+
 function ends(status) {
-  return (view, { type, at, data }) => ({ status, waiting: null, end: { type, at, data } });
+  return (view, { type, at, data }) => ({ ...nothingIsAsked(view), status, waiting: null, end: { type, at, data } });
+}
+
+/** A run that ends closes what it asked. */
+function nothingIsAsked(view) {
+  const closed = (question) => (question.resolved ? question : { ...question, closed: true });
+  const items = view.items.map((item) => {
+    if (item.kind !== "step" || !item.calls.some((call) => call.questions.length)) return item;
+    return { ...item, calls: item.calls.map((call) => ({ ...call, questions: call.questions.map(closed) })) };
+  });
+  return { items };
 }
 
 /** A note stands in the step in whose midst it came, and between the steps otherwise. */
@@ -122,32 +150,52 @@ function replied(view, { data }) {
   return {
     ...inStep(view, data.step, (one) => ({
       parts: [], text: data.text?.payload ? one.text : data.text ?? "", open: false, partial: Boolean(data.partial),
+      asked: Array.isArray(data.tool_calls) ? data.tool_calls : [],
     })),
     tokens: view.tokens + (used.input_tokens ?? 0) + (used.output_tokens ?? 0),
     estimated: view.estimated || Boolean(used.estimated),
   };
 }
 
-function callStarted(view, { at, data }) {
-  const call = {
-    call_id: data.call_id, name: data.name, args: data.args, state: "started", ok: null, content: null, cut: false,
-    progress: null, startedAt: at, endedAt: null,
-  };
-  const here = currentStep(view);
-  if (!here) return {};
-  // The same call may be started again by another worker: it is still one call.
-  return inStep(view, here.number, (one) => ({
-    calls: [...one.calls.filter((known) => known.call_id !== call.call_id), call],
+function asks(view, { data }) {
+  const question = { ...data, resolved: null, closed: false };
+  return inCall(view, data, ({ questions }) => ({ questions: [...questions, question] }));
+}
+
+function resolved(view, { at, data }) {
+  const answered = (question) =>
+    question.approval_id === data.approval_id ? { ...question, resolved: { ...data, at } } : question;
+  return inCall(view, data, ({ args, questions }) => ({
+    args: data.edited?.args ?? args, questions: questions.map(answered),
   }));
 }
 
+const UNMADE = {
+  state: "asked", ok: null, content: null, cut: false, progress: null, startedAt: null, endedAt: null, answers: "tool",
+  deadline: null, refused: false, doubted: false, detail: "", by: "",
+};
+
+/** Who edits a call makes a call of its own out of it; on the page it is still the one that the model asked for. */
+function askedId(callId) {
+  return callId.replace(/e$/, "");
+}
+
+/** A call is shown from the first event about it on, and stays one however often it is made. */
 function inCall(view, data, change) {
-  const items = view.items.map((item) => {
-    if (item.kind !== "step" || !item.calls.some((call) => call.call_id === data.call_id)) return item;
-    const calls = item.calls.map((call) => (call.call_id === data.call_id ? { ...call, ...change } : call));
-    return { ...item, calls };
+  const here = currentStep(view);
+  if (!here) return {};
+  const callId = askedId(data.call_id);
+  return inStep(view, here.number, ({ asked, calls }) => {
+    const known = calls.some((call) => call.call_id === callId);
+    const all = known ? calls : [...calls, unmade(callId, data, asked)];
+    return { calls: all.map((call) => (call.call_id === callId ? { ...call, ...change(call) } : call)) };
   });
-  return { items };
+}
+
+/** A call that was refused is never begun: what it would have been stands in the model's reply. */
+function unmade(callId, data, asked) {
+  const args = data.args ?? asked[Number(callId.split("-").at(-1))]?.args ?? {};
+  return { ...UNMADE, call_id: callId, name: data.name ?? "", args, questions: [] };
 }
 
 function inStep(view, number, change) {
@@ -173,10 +221,17 @@ function summedUp(view, { seq, at, data }) {
 }
 
 function stepInShort(told, seq) {
-  const calls = (told.calls ?? []).filter((call) => call.state !== "asked").map((call) => ({
-    ok: null, content: null, cut: false, progress: null, startedAt: null, endedAt: null, ...call,
-  }));
+  const calls = (told.calls ?? []).map(callInShort).filter((call) => call.state !== "asked" || call.questions.length);
   const text = told.text ?? "";
   const parts = told.open ? [{ seq, text }] : [];
   return { ...step(told.step, null), parts, text, open: Boolean(told.open), calls };
+}
+
+function callInShort({ approval, decisions = [], ...told }) {
+  const answered = decisions.map((one) => ({
+    ...one, call_id: told.call_id, name: told.name, args: one.args ?? told.args, resolved: one, closed: false,
+  }));
+  const open = approval ? [{ ...approval, resolved: null, closed: false }] : [];
+  const doubted = decisions.some((one) => one.question === "outcome");
+  return { ...UNMADE, doubted, ...told, call_id: askedId(told.call_id), questions: [...answered, ...open] };
 }

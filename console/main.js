@@ -1,7 +1,8 @@
 /** The console: what is on the page, put together. */
 
 import { eventsUrl, makeApi, socketUrl } from "./api.js";
-import { byId, el } from "./dom.js";
+import { byId, el, say } from "./dom.js";
+import { inbox } from "./inbox.js";
 import { EVENT_SOURCE, FETCH, offers, POLL, WEBSOCKET } from "./offers.js";
 import { runView } from "./run.js";
 import { runList } from "./runs.js";
@@ -9,15 +10,22 @@ import { webSocket } from "./socket.js";
 import { eventSource, fetched, orElse, pagesOf, polling } from "./sources.js";
 import { startForm } from "./start.js";
 import { tabs } from "./tabs.js";
+import { asking } from "./title.js";
 
 const CHOICE = "pawl.transport";
 const RUN_ID = /^#(run_[0-9a-z]+)$/;
-/** Milliseconds between two looks at the list, while somebody sees it. */
+const INBOX = "#approvals";
+/** Milliseconds between two looks at the lists, while somebody sees them. */
 const LIST_EVERY = 10_000;
 
 const api = makeApi();
-const run = runView({ ways, cancel: api.cancel, pause, onStatus });
+const run = runView({ ways, cancel: api.cancel, decide, payload: api.payload, pause, onStatus });
 const list = runList({ list: byId("runs"), more: byId("more"), state: byId("runs-state") }, api.runs);
+const questions = inbox({ list: byId("questions"), state: byId("questions-state"), onCount }, {
+  load: api.approvals,
+  decide: (asked, verdict) => decide(asked.run_id, asked.approval_id, verdict),
+  whole: (asked, digest) => api.payload(asked.run_id, digest),
+});
 const form = startForm(api.agents, start);
 let offered = { transports: [POLL], streamsStart: false };
 /** @type {{runId: string, pages: any, stop: AbortController}|null} a run that was started with its log streaming */
@@ -63,20 +71,56 @@ async function start(task, key) {
   list.refresh();
 }
 
+/** Whatever came of it, what is open is not what it was. */
+async function decide(runId, approvalId, verdict) {
+  try {
+    return await api.decide(runId, approvalId, verdict);
+  } finally {
+    questions.refresh();
+  }
+}
+
 function onStatus(runId, status) {
   list.update(runId, status);
+  questions.refresh();
+}
+
+function onCount(open, more) {
+  const count = open ? `${open}${more ? "+" : ""}` : "";
+  say(byId("inbox-count"), count);
+  byId("inbox-link").classList.toggle("asking", open > 0);
+  asking(count);
+}
+
+function refresh() {
+  if (document.hidden) return;
+  list.refresh();
+  questions.refresh();
 }
 
 function route() {
   const [, runId] = RUN_ID.exec(window.location.hash) ?? [];
-  document.body.dataset.view = runId ? "run" : "runs";
-  byId("run").hidden = !runId;
-  byId("nothing").hidden = Boolean(runId);
+  const view = runId ? "run" : window.location.hash === INBOX ? "inbox" : "runs";
+  document.body.dataset.view = view;
+  byId("run").hidden = view !== "run";
+  byId("inbox").hidden = view !== "inbox";
+  byId("nothing").hidden = view !== "runs";
+  if (view === "inbox") byId("inbox-link").setAttribute("aria-current", "page");
+  else byId("inbox-link").removeAttribute("aria-current");
   list.mark(runId ?? null);
-  if (!runId) return run.close();
+  if (!runId) run.close();
+  if (view === "inbox") openInbox();
+  if (!runId) return;
   run.open(runId, streaming?.runId === runId ? streaming : null);
   streaming = null;
   byId("task").focus({ preventScroll: true });
+  window.scrollTo(0, 0);
+}
+
+function openInbox() {
+  questions.tidy();
+  questions.refresh();
+  byId("inbox-head").focus({ preventScroll: true });
   window.scrollTo(0, 0);
 }
 
@@ -103,11 +147,11 @@ byId("skip").addEventListener("click", (event) => {
 });
 tabs(byId("tabs"), run.draw);
 window.addEventListener("hashchange", route);
-document.addEventListener("visibilitychange", () => { if (!document.hidden) list.refresh(); });
-setInterval(() => { if (!document.hidden) list.refresh(); }, LIST_EVERY);
-setInterval(run.draw, 1000);
+document.addEventListener("visibilitychange", refresh);
+setInterval(refresh, LIST_EVERY);
+setInterval(() => { run.draw(); questions.tick(); }, 1000);
 
 await offer();
 route();
 form.fill();
-list.refresh();
+refresh();

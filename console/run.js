@@ -5,6 +5,7 @@ import { currentStep, fold, NOTHING } from "./fold.js";
 import { follow } from "./follow.js";
 import { rawLog } from "./log.js";
 import { timeline } from "./timeline.js";
+import { titled } from "./title.js";
 import { between, connection, short } from "./words.js";
 
 /** Letters of the task that its heading shows. */
@@ -14,12 +15,17 @@ const HEADING = 120;
  * @param {{
  *   ways: (runId: string, signal: AbortSignal, told: (label: string) => void) => any,
  *   cancel: (runId: string) => Promise<any>,
+ *   decide: (runId: string, approvalId: string, verdict: any) => Promise<any>,
+ *   payload: (runId: string, digest: string) => Promise<any>,
  *   pause: (ms: number, signal: AbortSignal) => Promise<void>,
  *   onStatus: (runId: string, status: string) => void,
  * }} needs `ways` gives `read`, `listen` and the `label` of the way out that is chosen
  */
-export function runView({ ways, cancel, pause, onStatus }) {
-  const steps = timeline(byId("timeline"));
+export function runView({ ways, cancel, decide, payload, pause, onStatus }) {
+  const steps = timeline(byId("timeline"), {
+    decide: (asked, verdict) => decide(state.runId, asked.approval_id, verdict),
+    whole: (asked, digest) => payload(state.runId, digest),
+  });
   const log = rawLog(byId("log"));
   const state = { runId: "", view: NOTHING, news: null, by: "", problem: "", stop: new AbortController() };
   let drawn = 0;
@@ -38,7 +44,7 @@ export function runView({ ways, cancel, pause, onStatus }) {
   function close() {
     state.stop.abort();
     state.runId = "";
-    document.title = "Pawl";
+    titled("Pawl");
   }
 
   /** Go on from the cursor, by the way out that is chosen now. */
@@ -103,7 +109,7 @@ export function runView({ ways, cancel, pause, onStatus }) {
     rechip(byId("status"), view.status);
     showConnection();
     showFacts(view);
-    document.title = `${view.status} · ${short(view.task || "a run", 60)}`;
+    titled(`${view.status} · ${short(view.task || "a run", 60)}`);
     byId("cancel").hidden = Boolean(view.end) || Boolean(problem);
     byId("cancel").disabled = view.status === "cancelling";
     steps.show(view);

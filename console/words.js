@@ -38,6 +38,8 @@ export function connection(news, by) {
   return `reconnecting, from ${place} (try ${news.tries})`;
 }
 
+const WAITS = { approval: "waiting for a person's answer", tool: "waiting for an answer from outside" };
+
 /** What goes on until the next event; null while text comes, which speaks for itself.
  * @param {import("./fold.js").View} view @param {import("./fold.js").Step|undefined} step */
 export function doing(view, step) {
@@ -45,7 +47,7 @@ export function doing(view, step) {
   if (view.end) return null;
   if (view.status === "pending") return "waiting for a worker";
   if (view.status === "cancelling") return "stopping the worker";
-  if (view.status === "waiting") return `waiting for ${view.waiting?.for ?? "an answer"}`;
+  if (view.status === "waiting") return WAITS[view.waiting?.for] ?? `waiting for ${view.waiting?.for ?? "an answer"}`;
   if (busy) return busy.progress ? `${busy.name}: ${busy.progress}` : `${busy.name} is at work`;
   if (step?.open && step.text) return null;
   return view.firstTokenAt ? "thinking" : "waiting for the first token";

@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
-from chalicelib.core import cursor, steps
+from chalicelib.core import cursor, ids, steps
 from chalicelib.core.cursor import Answer, NoAnswer
 from chalicelib.core.events import Event, EventType, Log
 from chalicelib.core.run import Status
@@ -71,7 +71,7 @@ def _step(run_id: str, part: Log, *, asks: bool) -> dict[str, Any]:
         "step": step.number,
         "text": step.reply.text if step.reply else _streamed(step, part),
         "open": step.reply is None,
-        "calls": [_call(state, asks=asks) for state in step.calls],
+        "calls": [{**_call(state, asks=asks), **_decided(state, part)} for state in step.calls],
     }
 
 
@@ -85,12 +85,31 @@ def _call(state: CallState, *, asks: bool) -> dict[str, Any]:
     if state.finished is not None:
         content = str(state.finished.data["content"])
         finished = {"state": "finished", "ok": state.finished.data["ok"], "content": content[:CONTENT_CAP]}
-        return {**call, **finished, "cut": len(content) > CONTENT_CAP}
+        refused = {"refused": True} if state.finished.data.get("refused") else {}
+        return {**call, **finished, "cut": len(content) > CONTENT_CAP, **refused}
     if state.unknown is not None:
         call["state"] = "unknown"
     else:
         call["state"] = "started" if state.started else "asked"
     return {**call, "approval": dict(state.asked.data)} if asks and state.open and state.asked else call
+
+
+def _decided(state: CallState, part: Log) -> dict[str, Any]:
+    """What people answered about the call, oldest first; nothing for one that nobody was asked about."""
+    asked_id = ids.asked_call_id(state.call.call_id)
+    about = [event for event in part if ids.asked_call_id(event.data.get("call_id", "")) == asked_id]
+    asked = {event.data["approval_id"]: event for event in about if event.type is EventType.APPROVAL_REQUESTED}
+    resolved = [event for event in about if event.type is EventType.APPROVAL_RESOLVED]
+    decisions = [_decision(asked[event.data["approval_id"]], event) for event in resolved]
+    return {"decisions": decisions} if decisions else {}
+
+
+def _decision(asked: Event, resolved: Event) -> dict[str, Any]:
+    """The answer, and which question it is one to. The call shows what was made, so an edit tells what was asked."""
+    data = resolved.data
+    kept = {name: data[name] for name in ("approval_id", "decision", "by", "note", "grant") if name in data}
+    seen = {"args": dict(asked.data["args"])} if "edited" in data else {}
+    return {**kept, "question": asked.data["question"], "at": resolved.at.isoformat(), **seen}
 
 
 def _waiting(log: Log) -> Mapping[str, Any]:

@@ -1,7 +1,7 @@
 """The Python client of a Pawl server; `pawl` on the command line is made of it and of nothing else."""
 
 from pawl_client.client import PawlClient
-from pawl_client.errors import LogBroken, Misconfigured, PawlError, Trouble, Unreachable
+from pawl_client.errors import LogBroken, Misconfigured, NotAsked, PawlError, Trouble, Unreachable
 from pawl_client.follow import Back, Lost, follow
 from pawl_client.pace import Pace
 from pawl_client.wire import Event, Json, Page
@@ -13,6 +13,7 @@ __all__ = [
     "LogBroken",
     "Lost",
     "Misconfigured",
+    "NotAsked",
     "Pace",
     "Page",
     "PawlClient",

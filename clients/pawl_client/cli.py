@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import sys
 from io import TextIOWrapper
 from pathlib import Path
@@ -12,9 +11,9 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from pawl_client import render, settings
+from pawl_client import cli_approvals, render, settings
 from pawl_client.cli_agents import agents
-from pawl_client.connecting import AsJson, connect
+from pawl_client.connecting import AsJson, checked_id, connect
 from pawl_client.doctor import examine
 from pawl_client.errors import PawlError, Trouble, Unreachable
 from pawl_client.follow import START
@@ -55,18 +54,16 @@ def _complain(trouble: Trouble, url: str | None) -> None:
         chatter.note(f"the key came from {settings.load(url, os.environ, Path.cwd()).key_from}")
 
 
-def _id(text: str) -> str:
-    if not re.fullmatch(r"[\w-]+", text, re.ASCII):
-        raise typer.BadParameter(f"{text!r} is no id")
-    return text
-
-
 app = typer.Typer(cls=Commands, no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
 keys = typer.Typer(no_args_is_help=True, help="Make, list and revoke API keys (needs a key with the scope admin).")
 app.add_typer(keys, name="keys")
 app.add_typer(agents, name="agents")
+app.command()(cli_approvals.approvals)
+app.command()(cli_approvals.approve)
+app.command()(cli_approvals.deny)
+app.command()(cli_approvals.resolve)
 
-RunId = Annotated[str, typer.Argument(metavar="ID", help="The run's id.", callback=_id)]
+RunId = Annotated[str, typer.Argument(metavar="ID", help="The run's id.", callback=checked_id)]
 
 
 @app.callback()
@@ -74,7 +71,7 @@ def pawl(
     ctx: typer.Context,
     url: Annotated[str | None, typer.Option(help="The server. Default: PAWL_URL, or http://127.0.0.1:8787.")] = None,
 ) -> None:
-    """Submit, follow and cancel the runs of a Pawl server.
+    """Submit, follow and cancel the runs of a Pawl server, and answer what they ask.
 
     The API key is PAWL_KEY, or the file .pawl/key of this directory or one above it.
     """
@@ -222,7 +219,7 @@ def list_keys(ctx: typer.Context, as_json: AsJson = False) -> None:
 @keys.command("revoke")
 def revoke_key(
     ctx: typer.Context,
-    key_id: Annotated[str, typer.Argument(metavar="ID", help="The key's id, not its secret.", callback=_id)],
+    key_id: Annotated[str, typer.Argument(metavar="ID", help="The key's id, not its secret.", callback=checked_id)],
     as_json: AsJson = False,
 ) -> None:
     """Revoke a key. Servers may take a minute to notice."""

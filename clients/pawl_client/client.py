@@ -16,7 +16,7 @@ from pawl_client.pace import Pace
 from pawl_client.wire import Json, Page, body_of, page_of, value_of
 
 TRIES = 6
-"""How often a submission is tried: with the delays between them, about eight seconds."""
+"""How often a submission or an answer is tried: with the delays between them, about eight seconds."""
 LONGEST_WAIT = 60.0
 """A server that asks for more patience than this, in seconds, gets no further try."""
 EXAMINATION = 20.0
@@ -34,7 +34,7 @@ class PawlClient:
     """A connection to the server at `url` with an API key. Raises `Trouble`, see `pawl_client.errors`.
 
     `timeout` is in seconds and counts for connecting and for each wait for bytes; `retrying` hears of every try of a
-    submission that failed and is followed by another.
+    submission or an answer that failed and is followed by another.
     """
 
     def __init__(
@@ -100,6 +100,42 @@ class PawlClient:
         """Cancel a run; a run that has ended stays what it is, and the answer says so."""
         body = {} if reason is None else {"reason": reason}
         return self._send("POST", f"/v1/runs/{_segment(run_id)}/cancel", body=body)
+
+    def approvals(self, *, limit: int | None = None, after: str | None = None) -> Json:
+        """One page of what the account's runs ask people; `after` is the `next` of the page before."""
+        return self._send("GET", "/v1/approvals", params={"limit": limit, "next": after})
+
+    def all_approvals(self) -> Iterator[Json]:
+        """Everything that the account's runs ask people, read page by page."""
+        after = None
+        while True:
+            page = self.approvals(after=after)
+            yield from page["approvals"]
+            after = page.get("next")
+            if after is None:
+                return
+
+    def decide(
+        self,
+        run_id: str,
+        approval_id: str,
+        decision: str,
+        digest: str,
+        *,
+        args: Mapping[str, Any] | None = None,
+        note: str | None = None,
+        grant: bool = False,
+    ) -> Json:
+        """Answer a question; `digest` says which call was seen. The event that stands.
+
+        The same answer again is no fault, so that it can be sent until one comes back.
+        """
+        body: Json = {"decision": decision, "digest": digest}
+        body |= {} if args is None else {"args": dict(args)}
+        body |= {} if note is None else {"note": note}
+        body |= {"grant": True} if grant else {}
+        path = f"/v1/runs/{_segment(run_id)}/approvals/{_segment(approval_id)}"
+        return self._until_answered(lambda: self._send("POST", path, body=body))
 
     def agents(self) -> Json:
         """The agents that can be asked."""

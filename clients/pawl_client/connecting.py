@@ -1,8 +1,9 @@
-"""What every command has: the server that it asks, and whether it answers in JSON."""
+"""What commands have in common: the server that they ask, ids, and whether they answer in JSON."""
 
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 from typing import Annotated
 
@@ -15,6 +16,13 @@ from pawl_client.screen import Chatter
 from pawl_client.telling import Tone
 
 AsJson = Annotated[bool, typer.Option("--json", help="JSON on stdout: one document, or one line for each event.")]
+
+
+def checked_id(text: str) -> str:
+    """An id as it was typed. Raises `typer.BadParameter` for what cannot be one."""
+    if not re.fullmatch(r"[\w-]+", text, re.ASCII):
+        raise typer.BadParameter(f"{text!r} is no id")
+    return text
 
 
 def connect(ctx: typer.Context) -> PawlClient:

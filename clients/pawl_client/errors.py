@@ -4,6 +4,7 @@ Trouble
 ├── Misconfigured   the URL or the key, before anything was sent
 ├── Unreachable     no whole answer came: refused, reset, timed out, cut off (transient)
 ├── PawlError       the server answered with a problem (transient if it is the server's: 429, 5xx)
+├── NotAsked        the run asks nothing by that id
 └── LogBroken       the server keeps leaving out an event
 """
 
@@ -62,6 +63,13 @@ class PawlError(Trouble):
         hints = ", ".join(f"{name} {value}" for name, value in told if value)
         request = f", request {self.request_id}" if self.request_id else ""
         return f"{self.detail}{f' ({hints})' if hints else ''} [{self.code}, HTTP {self.status}{request}]"
+
+
+class NotAsked(Trouble):
+    """There is no such question in the run's log."""
+
+    def __init__(self, run_id: str, approval_id: str) -> None:
+        super().__init__(f"{run_id} asks nothing by the id {approval_id}; what is asked: pawl approvals")
 
 
 class LogBroken(Trouble):

@@ -10,6 +10,7 @@ from typing import Any
 from rich.table import Table
 from rich.text import Text
 
+from pawl_client.questions import when
 from pawl_client.screen import console, printable
 from pawl_client.telling import fault
 from pawl_client.wire import Json
@@ -34,6 +35,15 @@ def runs(rows: Iterable[Json]) -> None:
     """Runs, one a line."""
     lines = [(r["run_id"], r["status"], r["agent"], r["created_at"], _tags(r.get("metadata"))) for r in rows]
     _table(("RUN", "STATUS", "AGENT", "CREATED", "TAGS"), lines)
+
+
+def approvals(rows: Iterable[Json]) -> None:
+    """Open questions, one a line."""
+    lines = [
+        (a["run_id"], a["approval_id"], a["question"], a["name"], when(a["expires_at"]), a["preview"]) for a in rows
+    ]
+    if lines:
+        _table(("RUN", "APPROVAL", "ABOUT", "TOOL", "OPEN UNTIL", "WHAT IT WOULD DO"), lines)
 
 
 def agents(rows: Iterable[Json]) -> None:

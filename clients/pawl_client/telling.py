@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
+from pawl_client import questions
+from pawl_client.shortly import short
 from pawl_client.wire import SNAPSHOT, Event
-
-SHORT = 72
-"""Letters of a tool's arguments or answer that a note may quote."""
 
 
 class Tone(StrEnum):
@@ -63,6 +61,7 @@ Piece = Said | Void | Stands | Noted | Doing
 class Told:
     """What is known of a run after the events told so far. `status` is that of the last event that changed it."""
 
+    run_id: str = ""
     status: str = "pending"
     accepted_at: str | None = None
     speaking: bool = False
@@ -96,7 +95,7 @@ def _taken_over(told: Told, event: Event) -> Telling:
 def _waiting(told: Told, event: Event) -> Telling:
     waiting = f"waiting for {event.data.get('for')}"
     detail = event.data.get("detail")
-    note = Noted(f"{waiting}: {_short(detail)}" if detail else waiting, Tone.WARNING)
+    note = Noted(f"{waiting}: {short(detail)}" if detail else waiting, Tone.WARNING)
     return replace(told, status="waiting"), (note, Doing(waiting))
 
 
@@ -120,30 +119,51 @@ def _reset(told: Told, _event: Event) -> Telling:
 def _replied(told: Told, event: Event) -> Telling:
     # A reply that was not streamed, or whose deltas lie before the cursor, has been seen by nobody yet.
     text = event.data.get("text")
-    unseen = () if told.speaking or not text else (Said(text) if isinstance(text, str) else Noted(_short(text)),)
+    unseen = () if told.speaking or not text else (Said(text) if isinstance(text, str) else Noted(short(text)),)
     usage = event.data.get("usage") or {}
     tokens = told.tokens + usage.get("input_tokens", 0) + usage.get("output_tokens", 0)
     return replace(told, speaking=False, tokens=tokens), (*unseen, Stands())
 
 
+def _asked(told: Told, event: Event) -> Telling:
+    return told, (*_question(told, event.data), Doing("waiting for an answer"))
+
+
+def _question(told: Told, asked: Mapping[str, Any]) -> Iterator[Piece]:
+    yield Noted(f"? {questions.head(asked)}", Tone.WARNING)
+    yield from (Noted(f"  {line}") for line in questions.lines(asked))
+    yield Noted(f"  to answer: {questions.commands(told.run_id, asked)}")
+
+
+def _resolved(told: Told, event: Event) -> Telling:
+    tone = Tone.GOOD if event.data["decision"] in ("approve", "edit", "happened") else Tone.WARNING
+    return told, (Noted(f"  {questions.decided(event.data)}", tone), Doing("running"))
+
+
+_AT_WORK = {"outside": "{} is answered from outside", "time": "{} waits for its time"}
+
+
 def _tool_started(told: Told, event: Event) -> Telling:
-    note = Noted(f"→ {_tool(event)} {_short(event.data.get('args', ''))}".rstrip())
-    return told, (note, Doing(f"{_tool(event)} is at work"))
+    note = Noted(f"→ {_tool(event)} {short(event.data.get('args', ''))}".rstrip())
+    doing = _AT_WORK.get(event.data.get("answers", ""), "{} is at work")
+    return told, (note, Doing(doing.format(_tool(event))))
 
 
 def _tool_progress(told: Told, event: Event) -> Telling:
-    return told, (Doing(f"{_tool(event)}: {_short(event.data.get('text', ''))}"),)
+    return told, (Doing(f"{_tool(event)}: {short(event.data.get('text', ''))}"),)
 
 
 def _tool_finished(told: Told, event: Event) -> Telling:
     ok = event.data.get("ok", True)
     sign, tone = ("✓", Tone.GOOD) if ok else ("✗", Tone.BAD)
-    note = f"{sign} {_tool(event)} {_short(event.data.get('content', ''))}".rstrip()
+    refused = " was refused:" if event.data.get("refused") else ""
+    note = f"{sign} {_tool(event)}{refused} {short(event.data.get('content', ''))}".rstrip()
     return told, (Noted(note, tone), Doing("running"))
 
 
 def _tool_unknown(told: Told, event: Event) -> Telling:
-    note = f"? {_tool(event)} was started, and nobody knows how it ended"
+    detail = f": {short(event.data['detail'])}" if event.data.get("detail") else ""
+    note = f"? {_tool(event)} was started, and nobody knows how it ended{detail}"
     return told, (Noted(note, Tone.WARNING), Doing("running"))
 
 
@@ -173,7 +193,7 @@ def _snapshot(told: Told, event: Event) -> Telling:
     void = (Void(),) if told.speaking else ()
     steps, totals = event.data.get("steps") or (), event.data.get("totals") or {}
     note = Noted(f"the run up to event {event.seq}, in short:")
-    said = tuple(piece for step in steps for piece in _step_in_short(step))
+    said = tuple(piece for step in steps for piece in _step_inshort(told, step))
     told = replace(
         told,
         status=event.data.get("status", told.status),
@@ -181,23 +201,27 @@ def _snapshot(told: Told, event: Event) -> Telling:
         steps=totals.get("steps", 0),
         tokens=totals.get("input_tokens", 0) + totals.get("output_tokens", 0),
     )
-    return _ended_in_short(told, event, (*void, note, *said))
+    return _ended_inshort(told, event, (*void, note, *said))
 
 
-def _step_in_short(step: Mapping[str, Any]) -> Iterator[Piece]:
+def _step_inshort(told: Told, step: Mapping[str, Any]) -> Iterator[Piece]:
     if step.get("text"):
         yield Said(step["text"])
     if not step.get("open"):
         yield Stands()
     for call in step.get("calls") or ():
-        yield Noted(f"→ {call.get('name')} {_short(call.get('args', ''))}: {_outcome(call)}")
+        yield Noted(f"→ {call.get('name')} {short(call.get('args', ''))}: {_outcome(call)}")
+        yield from (Noted(f"  {questions.decided(each)}") for each in call.get("decisions") or ())
+        if asked := call.get("approval"):
+            yield from _question(told, asked)
 
 
 def _outcome(call: Mapping[str, Any]) -> str:
-    return _short(call.get("content", "")) if call.get("state") == "finished" else str(call.get("state"))
+    refused = "refused: " if call.get("refused") else ""
+    return refused + short(call.get("content", "")) if call.get("state") == "finished" else str(call.get("state"))
 
 
-def _ended_in_short(told: Told, event: Event, pieces: tuple[Piece, ...]) -> Telling:
+def _ended_inshort(told: Told, event: Event, pieces: tuple[Piece, ...]) -> Telling:
     end = event.data.get("end")
     if not end:
         return told, (*pieces, Doing(told.status))
@@ -215,6 +239,8 @@ _TELLERS: Mapping[str, Callable[[Told, Event], Telling]] = {
     "text.delta": _delta,
     "step.reset": _reset,
     "model.replied": _replied,
+    "approval.requested": _asked,
+    "approval.resolved": _resolved,
     "tool.started": _tool_started,
     "tool.progress": _tool_progress,
     "tool.finished": _tool_finished,
@@ -242,14 +268,6 @@ def _because(event: Event) -> str:
 
 def _tool(event: Event) -> str:
     return str(event.data.get("name", "a tool"))
-
-
-def _short(value: Any) -> str:
-    if isinstance(value, dict) and isinstance(kept := value.get("payload"), dict):
-        return f"({kept.get('bytes', 0):,} bytes, kept apart: payload {kept.get('digest')})"
-    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-    line = " ".join(text.split())
-    return line if len(line) <= SHORT else line[: SHORT - 1] + "…"
 
 
 def _sum(told: Told, event: Event, outcome: str) -> str:

@@ -46,9 +46,9 @@ class View(Protocol):
 class Reading:
     """The log as a text for people."""
 
-    def __init__(self, shown: Screen) -> None:
+    def __init__(self, run_id: str, shown: Screen) -> None:
         self._shown = shown
-        self._told = Told()
+        self._told = Told(run_id)
         self._shown.show(Doing("connecting"))
 
     def take(self, event: Event) -> None:
@@ -92,7 +92,7 @@ class Lines:
 def watch(client: PawlClient, run_id: str, *, since: int = START, as_json: bool = False) -> ExitCode:
     """Show the run's events until it ends or the user has enough."""
     try:
-        last = _show(client, run_id, since, Lines(run_id) if as_json else Reading(screen()))
+        last = _show(client, run_id, since, Lines(run_id) if as_json else Reading(run_id, screen()))
     except KeyboardInterrupt:
         note = f"stopped following; the run goes on. To stop it: pawl cancel {run_id}"
         Chatter().note(note, Tone.WARNING)

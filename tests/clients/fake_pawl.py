@@ -35,11 +35,41 @@ def replied(text: str, step: int = 1, calls: Sequence[Json] = ()) -> tuple[str, 
     return "model.replied", {"step": step, "text": text, "tool_calls": list(calls), "usage": usage, "stop": "stop"}
 
 
+APPROVAL = "ap_4"
+ASKED: Json = {
+    "approval_id": APPROVAL,
+    "call_id": f"{RUN_ID}-1-0",
+    "name": "send",
+    "args": {"to": "anna"},
+    "digest": "5d" * 32,
+    "question": "call",
+    "choices": ["approve", "deny", "edit"],
+    "rule": "allow send\nasked about: nobody can take it back",
+    "preview": "to: anna\nsubject: Notes",
+    "expires_at": "2026-12-01T12:00:04.250000+00:00",
+    "on_expiry": "deny",
+}
+DOUBTED: Json = {**ASKED, "question": "outcome", "choices": ["happened", "retry", "abort"], "on_expiry": "fail"}
+
+
+def resolved(decision: str, **more: Any) -> tuple[str, Json]:
+    kept = {name: ASKED[name] for name in ("approval_id", "call_id", "on_expiry")}
+    return "approval.resolved", {**kept, "decision": decision, "by": "key_1", "note": None, **more}
+
+
 OPENING: tuple[tuple[str, Json], ...] = (
     ("run.accepted", {"agent": "demo", "text": "Analyse market data"}),
     ("run.started", {"attempt": 1}),
     ("step.started", {"step": 1}),
 )
+
+ASKING: tuple[tuple[str, Json], ...] = (
+    *OPENING,
+    replied("", calls=[{"name": "send", "args": {"to": "anna"}}]),
+    ("approval.requested", ASKED),
+    ("run.waiting", {"for": "approval", "until": ASKED["expires_at"], "detail": None}),
+)
+"""A run that waits for an answer."""
 
 STORY = log_of(
     *OPENING,
@@ -59,6 +89,8 @@ class FakePawl:
         self.asked: list[Request] = []
         self.page_limit = 100
         self.next_poll_ms = 0
+        self.after_answer: tuple[tuple[str, Json], ...] = ()
+        """What happens in the log once somebody has answered."""
         self.runs = [self.run()]
         self.door = Door(self._handle)
 
@@ -112,6 +144,7 @@ class FakePawl:
 
     def _answer(self, request: Request) -> Answer:
         place = request.path.removeprefix("/v1/").replace(RUN_ID, "RUN").replace(KEY["key_id"], "KEY")
+        place = place.replace(APPROVAL, "APPROVAL")
         routes: dict[str, Callable[[Request], Answer]] = {
             "POST runs": self._submit,
             "GET runs": self._list,
@@ -119,6 +152,8 @@ class FakePawl:
             "GET runs/RUN/events": self._events,
             f"GET runs/RUN/payloads/{DIGEST}": lambda _: Answer(200, {"rows": [1, 2]}),
             "POST runs/RUN/cancel": lambda _: Answer(202, {"run_id": RUN_ID, "status": "cancelling"}),
+            "GET approvals": lambda _: Answer(200, {"approvals": self.inbox(), "next": None}),
+            "POST runs/RUN/approvals/APPROVAL": self._decide,
             "GET agents": lambda _: Answer(200, {"agents": [AGENT]}),
             "GET agents/clerk": lambda _: Answer(200, CLERK),
             "PUT agents/clerk": lambda request: Answer(201, {**CLERK, **request.body, "version": 3}),
@@ -128,6 +163,28 @@ class FakePawl:
             "DELETE keys/KEY": lambda _: Answer(200, {**KEY, "revoked_at": "2026-11-30T13:00:00.000Z"}),
         }
         return routes.get(f"{request.method} {place}", _unknown)(request)
+
+    def inbox(self) -> list[Json]:
+        """What the log asks and has no answer to."""
+        answered = {e["data"]["approval_id"] for e in self.log if e["type"] == "approval.resolved"}
+        asked = [e for e in self.log if e["type"] == "approval.requested"]
+        about = {"run_id": RUN_ID, "agent": "demo"}
+        open_ = (e for e in asked if e["data"]["approval_id"] not in answered)
+        return [{**about, "requested_at": e["at"], **e["data"]} for e in open_]
+
+    def _decide(self, request: Request) -> Answer:
+        """The first decision stands."""
+        standing = [e for e in self.log if e["type"] == "approval.resolved"]
+        sent = request.body
+        if standing and standing[-1]["data"]["decision"] != sent["decision"]:
+            told = standing[-1]["data"]
+            return problem(409, "approval_decided", f"the decision was {told['decision']}, by {told['by']}")
+        if not standing:
+            more = {"note": sent.get("note"), **({"grant": {"tool": "send"}} if sent.get("grant") else {})}
+            said_so = resolved(sent["decision"], **more)
+            self.log = log_of(*((e["type"], e["data"]) for e in self.log), said_so, *self.after_answer)
+            standing = [e for e in self.log if e["type"] == "approval.resolved"]
+        return Answer(200, standing[-1])
 
     def _submit(self, _request: Request) -> Answer:
         return Answer(202, {name: self.run()[name] for name in ("run_id", "agent", "status", "created_at")})

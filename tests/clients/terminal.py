@@ -8,7 +8,7 @@ import re
 import signal
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 COMMAND = (sys.executable, "-m", "pawl_client")
@@ -42,17 +42,28 @@ def piped(args: Sequence[str], env: Mapping[str, str]) -> subprocess.CompletedPr
     return subprocess.run([*COMMAND, *args], env=env, capture_output=True, text=True, timeout=LONGEST, check=False)
 
 
-def on_terminal(args: Sequence[str], env: Mapping[str, str], interrupt_at: str | None = None) -> Shown:
-    """Run `pawl` on a terminal; press Ctrl-C once `interrupt_at` can be read there."""
+def on_terminal(
+    args: Sequence[str],
+    env: Mapping[str, str],
+    interrupt_at: str | None = None,
+    at: tuple[str, Callable[[], object]] | None = None,
+    typed: str = "",
+) -> Shown:
+    """Run `pawl` on a terminal where `typed` has been typed ahead; press Ctrl-C once `interrupt_at` can be read there,
+    and once the first of `at` can, do what the second does."""
     ours, theirs = pty.openpty()
     with subprocess.Popen([*COMMAND, *args], env=env, stdin=theirs, stdout=theirs, stderr=theirs) as process:
         os.close(theirs)
+        os.write(ours, typed.encode())
         shown = b""
         while chunk := _read(ours):
             shown += chunk
             if interrupt_at and interrupt_at in shown.decode(errors="ignore"):
                 process.send_signal(signal.SIGINT)
                 interrupt_at = None
+            if at and at[0] in shown.decode(errors="ignore"):
+                at[1]()
+                at = None
         code = process.wait(LONGEST)
     os.close(ours)
     return Shown(shown.decode(), code)

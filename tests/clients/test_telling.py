@@ -7,7 +7,7 @@ import pytest
 from pawl_client import Event
 from pawl_client.telling import Doing, Noted, Piece, Said, Stands, Told, Tone, Void, tell
 from tests.clients.door import Json
-from tests.clients.fake_pawl import OPENING, STORY, log_of, replied, said
+from tests.clients.fake_pawl import ASKED, DOUBTED, OPENING, STORY, log_of, replied, resolved, said
 
 
 def told_of(*log: tuple[str, Json]) -> tuple[Told, list[Piece]]:
@@ -149,6 +149,65 @@ def test_a_cancel_says_who_and_why_and_lets_the_partial_text_stand() -> None:
 
 def test_an_event_of_a_newer_server_says_nothing() -> None:
     assert told_of(("run.teleported", {"to": "Mars"})) == (Told(), [])
+
+
+def test_a_question_is_told_with_all_that_one_has_to_know_and_the_command_that_answers_it() -> None:
+    told = Told("run_1")
+    _, pieces = tell(told, Event(5, "approval.requested", "2026-11-30T12:00:05Z", DOUBTED))
+    assert [piece.text for piece in pieces if isinstance(piece, Noted)] == [
+        "? send was called, and nobody knows how it ended. Did it happen?",
+        "  to: anna",
+        "  subject: Notes",
+        '  exactly: {"to": "anna"}',
+        "  rule: allow send",
+        "  because nobody can take it back",
+        "  open until 2026-12-01 12:00 UTC; then the run fails",
+        "  to answer: pawl resolve run_1 ap_4 happened|retry|abort",
+    ]
+    assert pieces[-1] == Doing("waiting for an answer")
+
+
+@pytest.mark.parametrize(
+    ("decision", "more", "note"),
+    [
+        ("approve", {}, Noted("  approved by key_1", Tone.GOOD)),
+        ("deny", {"note": "no"}, Noted("  denied by key_1: no", Tone.WARNING)),
+        ("edit", {}, Noted("  approved with other arguments by key_1", Tone.GOOD)),
+        ("expired", {"by": "clock"}, Noted("  nobody answered in time", Tone.WARNING)),
+        ("ponder", {}, Noted("  ponder by key_1", Tone.WARNING)),
+    ],
+)
+def test_a_decision_says_who_decided_what(decision: str, more: Json, note: Noted) -> None:
+    assert lasting(pieces_of(resolved(decision, **more))) == [note]
+
+
+def test_a_refused_call_an_unknown_one_and_one_from_outside_say_so() -> None:
+    refused = {"call_id": "c", "name": "send", "ok": False, "content": "no rule allows it", "refused": True}
+    pieces = pieces_of(
+        ("tool.finished", refused),
+        ("tool.unknown", {"call_id": "c", "name": "send", "detail": "It did not come back."}),
+        ("tool.started", {"call_id": "d", "name": "review", "args": {}, "answers": "outside"}),
+    )
+    assert pieces[0] == Noted("✗ send was refused: no rule allows it", Tone.BAD)
+    assert pieces[2] == Noted("? send was started, and nobody knows how it ended: It did not come back.", Tone.WARNING)
+    assert pieces[-1] == Doing("review is answered from outside")
+
+
+def test_a_snapshot_tells_what_is_asked_decided_and_refused() -> None:
+    call = {"call_id": "c", "name": "send", "args": {"to": "anna"}}
+    calls = [
+        {**call, "state": "asked", "approval": ASKED},
+        {**call, "state": "finished", "ok": False, "content": "no rule allows it", "refused": True},
+        {**call, "state": "finished", "ok": True, "content": "sent", "decisions": [resolved("approve")[1]]},
+    ]
+    step = {"step": 1, "text": "", "open": False, "calls": calls}
+    texts = [p.text for p in pieces_of(("snapshot", {"status": "waiting", "steps": [step]})) if isinstance(p, Noted)]
+    assert texts[1:3] == ['→ send {"to": "anna"}: asked', "? may send be called?"]
+    assert texts[-3:] == [
+        '→ send {"to": "anna"}: refused: no rule allows it',
+        '→ send {"to": "anna"}: sent',
+        "  approved by key_1",
+    ]
 
 
 SNAPSHOT: Json = {

@@ -19,7 +19,7 @@ from starlette.websockets import WebSocket
 
 from infra.local.console import with_console
 from infra.local.gateway import listen
-from tests.clients.fake_pawl import AGENT, ENDS, RUN_ID, SECRET, log_of
+from tests.clients.fake_pawl import AGENT, ASKED, DIGEST, ENDS, RUN_ID, SECRET, log_of, resolved
 
 Json = dict[str, Any]
 STREAM = "text/event-stream"
@@ -43,6 +43,9 @@ class FakeServer:
         self.log: list[Json] = []
         self.contract = CONTRACT
         self.asked: list[tuple[str, str, str]] = []
+        self.decisions: list[Json] = []
+        self.refusal: Json | None = None
+        self.payload: Json = {}
         self.hidden: set[int] = set()
         """Seqs that streams leave out."""
         self._drops = 0
@@ -92,6 +95,9 @@ class FakeServer:
                 Route("/v1/tickets", self._ticket, methods=["POST"]),
                 WebSocketRoute("/v1/socket", self._socket),
                 Route(f"/v1/runs/{RUN_ID}/cancel", self._cancel, methods=["POST"]),
+                Route("/v1/approvals", self._approvals),
+                Route(f"/v1/runs/{RUN_ID}/approvals/{{approval_id}}", self._decide, methods=["POST"]),
+                Route(f"/v1/runs/{RUN_ID}/payloads/{DIGEST}", lambda _: JSONResponse(self.payload)),
             ]
         )
 
@@ -136,6 +142,29 @@ class FakeServer:
         self.tell(("run.cancelling", {"actor": "key_1", "reason": None}))
         return JSONResponse(self._run(), 202)
 
+    async def _approvals(self, request: Request) -> Response:
+        self._heard(request)
+        answered = {event["data"]["approval_id"] for event in self.log if event["type"] == "approval.resolved"}
+        asked = [event for event in self.log if event["type"] == "approval.requested"]
+        over = bool(self.log) and self.log[-1]["type"] in ENDS
+        open_ = [event for event in asked if event["data"]["approval_id"] not in answered and not over]
+        about = {"run_id": RUN_ID, "agent": "demo"}
+        told = [{**about, "requested_at": event["at"], **event["data"]} for event in open_]
+        return JSONResponse({"approvals": told, "next": None})
+
+    async def _decide(self, request: Request) -> Response:
+        """The first decision stands; `refusal` is what it is refused with, if it is."""
+        self._heard(request)
+        sent = await request.json()
+        self.decisions.append(sent)
+        if self.refusal is not None:
+            return JSONResponse(self.refusal, self.refusal["status"])
+        edited = {"edited": {"call_id": ASKED["call_id"] + "e", "args": sent["args"]}} if "args" in sent else {}
+        grant = {"grant": {"tool": "send"}} if sent.get("grant") else {}
+        more = {"note": sent.get("note"), **edited, **grant, "approval_id": request.path_params["approval_id"]}
+        self.tell(resolved(sent["decision"], **more))
+        return JSONResponse(self.log[-1])
+
     def _heard(self, request: Request) -> str:
         kind = request.headers.get("accept", "")
         self.asked.append((request.method, request.url.path, kind))
@@ -153,7 +182,7 @@ class FakeServer:
         return {
             "run_id": RUN_ID,
             "agent": "demo",
-            "status": ENDS.get(told, "streaming"),
+            "status": ENDS.get(told, "waiting" if told == "run.waiting" else "streaming"),
             "created_at": "2026-11-30T12:00:00.000Z",
             "ended_at": None,
             "metadata": {"title": "Count"},

@@ -68,6 +68,92 @@ test("a call whose outcome nobody knows says so", () => {
   assert.equal(currentStep(folded(events)).calls[0].state, "unknown");
 });
 
+const ID = "run_1-1-0";
+const ASKED = { approval_id: "ap_4", call_id: ID, name: "send", args: { to: "anna" }, question: "call",
+  choices: ["approve", "deny", "edit"], digest: "d" };
+const resolved = (decision, more = {}) =>
+  ["approval.resolved", { approval_id: "ap_4", call_id: ID, decision, by: "key_1", note: null, ...more }];
+const ASKING = [...OPENING, replied("", { tool_calls: [{ name: "send", args: { to: "anna" } }] }),
+  ["approval.requested", ASKED], ["run.waiting", { for: "approval" }]];
+const onlyCall = (view) => { const [call, ...more] = currentStep(view).calls; assert.deepEqual(more, []); return call; };
+
+test("a question stands at its call, open until somebody answers, and the wait for it is no note of its own", () => {
+  const view = folded(log(...ASKING));
+  const call = onlyCall(view);
+  assert.deepEqual([call.state, call.name, call.args], ["asked", "send", { to: "anna" }]);
+  assert.deepEqual(call.questions, [{ ...ASKED, resolved: null, closed: false }]);
+  assert.deepEqual([view.status, view.waiting.for, view.items.length], ["waiting", "approval", 1]);
+  const answered = folded(log(...ASKING, resolved("approve"), ["run.resumed", { attempt: 2 }]));
+  assert.equal(onlyCall(answered).questions[0].resolved.by, "key_1");
+  assert.deepEqual([answered.status, answered.items.length], ["running", 1]);
+});
+
+test("an edited call is made with the editor's arguments and stays one call under the id that was asked for", () => {
+  const edited = { call_id: `${ID}e`, args: { to: "bert" } };
+  const made = { call_id: `${ID}e`, name: "send", args: { to: "bert" } };
+  const view = folded(log(...ASKING, resolved("edit", { edited }), ["tool.started", made],
+    ["tool.finished", { call_id: `${ID}e`, name: "send", ok: true, content: "sent" }]));
+  const call = onlyCall(view);
+  assert.deepEqual([call.call_id, call.args, call.state, call.content], [ID, { to: "bert" }, "finished", "sent"]);
+  assert.deepEqual(call.questions[0].args, { to: "anna" });
+});
+
+test("a call that was refused is shown with the arguments that the model gave, though it never began", () => {
+  const refused = { call_id: ID, name: "send", ok: false, content: "no rule allows it", refused: true };
+  const call = onlyCall(folded(log(...ASKING.slice(0, 4), ["tool.finished", refused])));
+  assert.deepEqual([call.refused, call.args, call.content, call.startedAt], [true, { to: "anna" }, "no rule allows it", null]);
+});
+
+test("an outcome that nobody knew is asked about, and found out later", () => {
+  const doubt = ["approval.requested", { ...ASKED, approval_id: "ap_8", question: "outcome" }];
+  const lost = [...ASKING, resolved("approve"), ["tool.started", { call_id: ID, name: "send", args: { to: "anna" } }],
+    ["tool.unknown", { call_id: ID, name: "send", detail: "It did not come back." }], doubt];
+  const asks = onlyCall(folded(log(...lost)));
+  assert.deepEqual([asks.state, asks.detail, asks.questions.length], ["unknown", "It did not come back.", 2]);
+  const found = onlyCall(folded(log(...lost, resolved("happened", { approval_id: "ap_8" }),
+    ["tool.finished", { call_id: ID, name: "send", ok: true, content: "confirmed" }])));
+  assert.deepEqual([found.state, found.doubted, found.questions[1].resolved.decision], ["finished", true, "happened"]);
+  const again = onlyCall(folded(log(...lost, resolved("retry", { approval_id: "ap_8" }),
+    ["tool.started", { call_id: ID, name: "send", args: { to: "anna" } }])));
+  assert.deepEqual([again.state, again.endedAt, again.questions.length], ["started", null, 2]);
+});
+
+test("a run that ends or is being cancelled asks nothing any more", () => {
+  for (const end of [["run.cancelling", {}], ["run.cancelled", {}], ["run.failed", {}]]) {
+    assert.equal(onlyCall(folded(log(...ASKING, end))).questions[0].closed, true);
+  }
+  assert.equal(onlyCall(folded(log(...ASKING, resolved("deny"), ["run.cancelled", {}]))).questions[0].closed, false);
+});
+
+test("a call that is answered from outside says by whom", () => {
+  const began = { call_id: ID, name: "review", args: {}, answers: "outside", deadline: "2026-12-01T12:00:00Z" };
+  const told = { call_id: ID, name: "review", ok: true, content: "fine", by: "key_2" };
+  const waits = folded(log(...OPENING, replied(""), ["tool.started", began], ["run.waiting", { for: "tool" }]));
+  assert.deepEqual([onlyCall(waits).answers, onlyCall(waits).deadline], ["outside", began.deadline]);
+  assert.equal(onlyCall(folded(log(...OPENING, replied(""), ["tool.started", began], ["tool.finished", told]))).by, "key_2");
+});
+
+test("a snapshot has what is asked, what was decided and what was refused, and the log goes on from it", () => {
+  const call = (index, more) => ({ call_id: `run_1-1-${index}`, name: "send", args: { to: "anna" }, ...more });
+  const decision = { approval_id: "ap_5", question: "call", decision: "edit", by: "key_1", note: null, args: { to: "eve" } };
+  const calls = [
+    call(0, { state: "asked", approval: ASKED }),
+    call(1, { call_id: "run_1-1-1e", state: "started", decisions: [decision] }),
+    call(2, { state: "finished", ok: false, content: "no", refused: true }),
+    call(3, { state: "asked" }),
+  ];
+  const snapshot = { seq: 40, type: "snapshot", at: at(40),
+    data: { status: "waiting", waiting: { for: "approval" }, steps: [{ step: 1, text: "", open: false, calls }] } };
+  const then = [["approval.resolved", { approval_id: "ap_4", call_id: ID, decision: "deny", by: "key_9", note: null }],
+    ["tool.finished", { call_id: "run_1-1-1e", name: "send", ok: true, content: "sent" }]]
+    .map(([type, data], index) => ({ seq: 41 + index, type, at: at(41 + index), data }));
+  const before = currentStep(fold(NOTHING, snapshot)).calls;
+  assert.deepEqual(before.map((one) => one.questions.length), [1, 1, 0]);
+  assert.deepEqual([before[1].questions[0].args, before[1].args, before[2].refused], [{ to: "eve" }, { to: "anna" }, true]);
+  const after = currentStep([snapshot, ...then].reduce(fold, NOTHING)).calls;
+  assert.deepEqual([after[0].questions[0].resolved.by, after[1].state, after.length], ["key_9", "finished", 3]);
+});
+
 test("a snapshot replaces what was known, and deltas go on from it", () => {
   const snapshot = { seq: 40, type: "snapshot", at: at(40), data: {
     status: "streaming", messages: [{ seq: 0, text: "Count" }], waiting: null, end: null,

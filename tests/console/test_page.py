@@ -138,7 +138,7 @@ def test_it_can_all_be_done_with_the_keyboard(page: Page, server: FakeServer) ->
     expect(page.locator("#go")).to_be_enabled()
     page.keyboard.press("Tab")
     expect(page.get_by_role("link", name="Skip to the run")).to_be_focused()
-    for _ in range(3):
+    for _ in range(4):
         page.keyboard.press("Tab")
     expect(page.get_by_label("What is to be done")).to_be_focused()
     page.keyboard.type("Count")

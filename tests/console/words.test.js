@@ -27,6 +27,8 @@ test("a run that is quiet says what it waits for, and one that speaks says nothi
   assert.equal(doing(view, { ...step, text: "Hello" }), null);
   assert.equal(doing(view, { ...step, calls: [{ state: "started", name: "clock", progress: null }] }), "clock is at work");
   assert.equal(doing({ ...view, status: "waiting", waiting: { for: "provider" } }, step), "waiting for provider");
+  assert.equal(doing({ ...view, status: "waiting", waiting: { for: "approval" } }, step), "waiting for a person's answer");
+  assert.equal(doing({ ...view, status: "waiting", waiting: { for: "tool" } }, step), "waiting for an answer from outside");
 });
 
 test("an end says why", () => {

@@ -80,6 +80,42 @@ def test_it_tells_each_call_and_how_it_ended() -> None:
     }
 
 
+def test_it_tells_what_is_asked_and_what_people_decided_and_what_was_refused() -> None:
+    words = a_started_log().step().said("", "look", "look", "look")
+    edited = {"call_id": f"{words.call_id(0)}e", "args": {"to": "bert"}}
+    words.asked(0).asked(1).answered("edit", 0, edited=edited, note="not anna")
+    refused = {"call_id": words.call_id(2), "name": "look", "ok": False, "content": "no rule allows it"}
+    words.add(EventType.TOOL_FINISHED, {**refused, "refused": True})
+
+    changed, open_, denied = fold(words).data["steps"][0]["calls"]
+
+    assert (changed["call_id"], changed["args"], changed.get("approval")) == (edited["call_id"], {"to": "bert"}, None)
+    [decision] = changed["decisions"]
+    assert decision == {
+        "approval_id": "ap_4",
+        "question": "call",
+        "decision": "edit",
+        "by": "key_1",
+        "note": "not anna",
+        "at": words.events[6].at.isoformat(),
+        "args": {},
+    }
+    assert (open_["approval"]["approval_id"], "decisions" in open_) == ("ap_5", False)
+    assert (denied["state"], denied["refused"]) == ("finished", True)
+    assert "approval" not in fold(words.done()).data["steps"][0]["calls"][1]
+
+
+def test_an_outcome_that_was_found_out_later_is_told_with_who_said_so() -> None:
+    words = a_started_log().step().said("", "look").asked().answered("approve").tool_began(effect="irreversible")
+    words.tool_lost().asked(question="outcome").answered("happened").tool_ended(content="it happened")
+
+    [call] = fold(words).data["steps"][0]["calls"]
+
+    assert (call["state"], call["ok"]) == ("finished", True)
+    told = [(each["question"], each["decision"]) for each in call["decisions"]]
+    assert told == [("call", "approve"), ("outcome", "happened")]
+
+
 def test_a_long_answer_of_a_tool_is_cut_and_says_so() -> None:
     words = a_started_log().step().said("", "look").tool_began().tool_ended(content="x" * (snapshot.CONTENT_CAP + 1))
 

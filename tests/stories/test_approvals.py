@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Generator, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
+from httpx_sse import connect_sse
 
 from chalicelib import bootstrap
 from chalicelib.adapters.models.routing import RoutedModel
@@ -86,6 +89,40 @@ def test_nothing_is_sent_before_the_approval_and_it_is_sent_once_after_it(post: 
     assert post.sent == [{"to": "anna"}]
     assert post.place.http.get("/v1/approvals").json()["approvals"] == []
     assert post.place.states_entered(run_id) == ["Advance", "Route", "AwaitAnswer", "Advance", "Route", "Done"]
+
+
+def stream_of(place: Town, run_id: str, last: int | None = None) -> Generator[dict[str, Any], None, None]:
+    """The run's events on one connection, which lasts as long as one goes on reading."""
+    seen = {} if last is None else {"Last-Event-ID": str(last)}
+    headers = {"Accept": "text/event-stream", **seen}
+    with connect_sse(place.http, "GET", f"/v1/runs/{run_id}/stream", headers=headers) as source:
+        for event in source.iter_sse():
+            yield json.loads(event.data)
+
+
+def read_on(events: Iterator[dict[str, Any]], until: str) -> list[dict[str, Any]]:
+    read = []
+    for event in events:
+        read.append(event)
+        if event["type"] == until:
+            return read
+    raise AssertionError(f"the stream ended without {until}: {[event['type'] for event in read]}")
+
+
+@pytest.mark.parametrize("stays", [True, False], ids=["whoever stays", "whoever comes back"])
+def test_a_stream_tells_the_question_and_goes_on_after_the_answer(post: Post, stays: bool) -> None:
+    run_id = post.place.submit("mail")
+    stream = stream_of(post.place, run_id)
+    before = read_on(stream, "run.waiting")
+    if not stays:
+        stream.close()
+    asked = next(event["data"] for event in before if event["type"] == "approval.requested")
+    assert post.decide({"run_id": run_id, **asked}, "approve").status_code == 200
+    rest = stream if stays else stream_of(post.place, run_id, last=before[-1]["seq"])
+    after = read_on(rest, "run.done")
+    assert [event["seq"] for event in [*before, *after]] == list(range(after[-1]["seq"] + 1))
+    assert after[0]["type"] == "approval.resolved"
+    assert post.sent == [{"to": "anna"}]
 
 
 def test_an_edited_call_is_the_one_that_is_made(post: Post) -> None:
