@@ -13,8 +13,8 @@ import boto3
 import pytest
 
 from chalicelib import bootstrap
-from chalicelib.adapters.agents import DEMO
 from chalicelib.adapters.aws.ses_mailer import SesMailer
+from chalicelib.adapters.built_in_agents import DEMO
 from chalicelib.adapters.models.openai import OpenAIModel
 from chalicelib.adapters.outbox import Outbox
 from chalicelib.adapters.tools.guarded import Guarded
@@ -72,8 +72,23 @@ def test_a_large_payload_goes_to_the_bucket_that_the_environment_names(world: Wo
 
 
 def test_without_a_provider_there_are_the_scripted_agents_only(world: World) -> None:
-    assert [agent.name for agent in world.agents.all("acme")] == ["demo"]
-    assert all(world.toolboxes.of("acme", agent).specs(agent.tools) for agent in world.agents.all("acme"))
+    assert [agent.name for agent in world.agents.all("acme")] == ["demo", "demo-researcher"]
+
+
+@pytest.mark.parametrize("email_from", [None, "pawl@acme.example"])
+@pytest.mark.parametrize("sandbox", ["off", "auto"])
+def test_an_agent_comes_along_where_all_of_its_tools_are_configured(
+    world: World, email_from: str | None, sandbox: str
+) -> None:
+    made = a_world_with_a_model(world.config.table, email_from=email_from, sandbox=sandbox)
+    there = made.agents.all("acme")
+
+    for agent in there:
+        box = made.toolboxes.of("acme", agent)
+        assert [name for name in agent.tools if box.spec(name) is None] == []
+    names = {agent.name for agent in there}
+    assert ({"assistant", "demo-assistant"} <= names) is (email_from is not None)
+    assert ({"analyst", "demo-analyst"} <= names) is (sandbox == "auto")
 
 
 @pytest.mark.parametrize(("laptop", "offered"), [(True, ["strange__act"]), (False, [])])

@@ -7,39 +7,6 @@ from collections.abc import Sequence
 from chalicelib.core.agent import BUILT_IN, Agent
 from chalicelib.ports.agent_store import AgentStore
 
-DEMO = Agent(
-    name="demo",
-    description="Plays a short market analysis word by word, with one tool call; needs no model provider.",
-    prompt="You analyse small data sets.",
-    model="scripted:market",
-    tools=("current_time",),
-    version=BUILT_IN,
-)
-
-RESERVED = frozenset({"demo", "chat"})
-"""Every name that an agent of ours has, wherever; no account's own may have it."""
-
-
-def chat(model_name: str) -> Agent:
-    """The agent that talks to the configured provider's model of that name."""
-    return Agent(
-        name="chat",
-        description="Answers questions with the configured language model.",
-        prompt=(
-            "You are a careful assistant. Answer the question briefly and in plain words. "
-            "Use a tool when the answer depends on it, and use what it told you. "
-            "If you do not know, say so."
-        ),
-        model=f"openai:{model_name}",
-        tools=("current_time",),
-        version=BUILT_IN,
-    )
-
-
-def built_in(chat_model: str | None) -> tuple[Agent, ...]:
-    """Those that can be asked here. `chat_model`: the provider's name of a model; None where none is configured."""
-    return (DEMO,) if chat_model is None else (DEMO, chat(chat_model))
-
 
 class Agents:
     """An `AgentBook`: the built-in agents, which cost no look into the store, and the account's own."""

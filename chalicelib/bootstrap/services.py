@@ -32,14 +32,22 @@ class Services(Stores):
 
     @cached_property
     def agents(self) -> AgentBook:
-        from chalicelib.adapters.agents import Agents, built_in
+        from chalicelib.adapters.agents import Agents
+        from chalicelib.adapters.built_in_agents import built_in
 
-        return Agents(built_in(self.config.model_name if self.config.model_url else None), self.own_agents)
+        model = self.config.model_name if self.config.model_url else None
+        return Agents(built_in(model, self._absent_tools), self.own_agents)
+
+    @property
+    def _absent_tools(self) -> frozenset[str]:
+        """Built-in tools that are not configured here."""
+        there = {"send_email": self.config.email_from is not None, "run_code": self.config.sandbox != "off"}
+        return frozenset(name for name, configured in there.items() if not configured)
 
     @property
     def reserved_agents(self) -> frozenset[str]:
         """Names that no account's own agent may have."""
-        from chalicelib.adapters.agents import RESERVED
+        from chalicelib.adapters.built_in_agents import RESERVED
 
         return RESERVED
 

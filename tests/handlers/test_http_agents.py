@@ -19,7 +19,7 @@ def test_an_agent_is_defined_listed_and_shown(door: Door) -> None:
     assert door.get("/v1/agents/clerk?version=1").body == put.body
     assert (put.body["prompt"], put.body["version"], put.body["built_in"]) == ("Be careful.", 1, False)
     listed = {agent["name"]: agent for agent in door.get("/v1/agents").body["agents"]}
-    assert [*listed] == ["clerk", "demo"]
+    assert [*listed] == ["clerk", "demo", "demo-researcher"]
     assert (listed["clerk"]["version"], listed["clerk"]["built_in"], listed["demo"]["built_in"]) == (1, False, True)
     assert "prompt" not in listed["clerk"]
 
@@ -44,7 +44,7 @@ def test_a_task_names_an_agent_of_the_account_and_gets_its_newest_version(opened
     [first] = door.get(f"/v1/runs/{run_id}/events").body["events"]
     assert (first["data"]["agent"], first["data"]["version"], first["data"]["budget"]["steps"]) == ("clerk", 2, 3)
     refused = theirs.post("/v1/runs", {"agent": "clerk", "text": "go"})
-    assert (refused.code, refused.body["expected"]) == ("unknown_agent", "one of: demo")
+    assert (refused.code, refused.body["expected"]) == ("unknown_agent", "one of: demo, demo-researcher")
     assert theirs.get("/v1/agents/clerk").code == "agent_not_found"
 
 
@@ -56,7 +56,7 @@ def test_a_deleted_agent_is_gone_but_for_its_versions(door: Door) -> None:
     assert door.get("/v1/agents/clerk").code == "agent_not_found"
     assert door.get("/v1/agents/clerk?version=1").status == 200
     assert door.post("/v1/runs", {"agent": "clerk", "text": "go"}).code == "unknown_agent"
-    assert [agent["name"] for agent in door.get("/v1/agents").body["agents"]] == ["demo"]
+    assert [agent["name"] for agent in door.get("/v1/agents").body["agents"]] == ["demo", "demo-researcher"]
 
 
 def test_a_built_in_agent_is_shown_and_nobodys_to_change(door: Door) -> None:

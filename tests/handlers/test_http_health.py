@@ -19,7 +19,7 @@ def test_the_document_that_describes_the_api_is_served_by_it(stranger: Door) -> 
 
 
 def test_the_agents_are_shown_without_their_prompts(door: Door) -> None:
-    [demo] = door.get("/v1/agents").body["agents"]
+    [demo, researcher] = door.get("/v1/agents").body["agents"]
 
-    assert demo["name"] == "demo"
-    assert set(demo) == {"name", "version", "built_in", "description", "model", "tools", "budget"}
+    assert [demo["name"], researcher["name"]] == ["demo", "demo-researcher"]
+    assert set(demo) == set(researcher) == {"name", "version", "built_in", "description", "model", "tools", "budget"}

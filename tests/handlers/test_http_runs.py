@@ -121,7 +121,7 @@ def test_a_bad_task_is_refused_with_its_own_code_and_leaves_nothing_behind(
 
 
 def test_an_unknown_agent_is_answered_with_the_agents_there_are(door: Door) -> None:
-    assert door.post("/v1/runs", TASK | {"agent": "nobody"}).body["expected"] == "one of: demo"
+    assert door.post("/v1/runs", TASK | {"agent": "nobody"}).body["expected"] == "one of: demo, demo-researcher"
 
 
 def test_a_body_that_is_no_json_by_its_type_is_refused(door: Door, contents: Contents) -> None:

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from chalicelib.adapters.agents import RESERVED, Agents, built_in
+from chalicelib.adapters.agents import Agents
+from chalicelib.adapters.built_in_agents import RESERVED, built_in
 from chalicelib.adapters.dynamodb.agent_store import DynamoAgentStore
 from chalicelib.adapters.models.routing import RoutedModel
 from chalicelib.adapters.models.scripted import ScriptedModel, Turn

@@ -7,7 +7,8 @@ from datetime import timedelta
 
 import pytest
 
-from chalicelib.adapters.agents import Agents, built_in
+from chalicelib.adapters.agents import Agents
+from chalicelib.adapters.built_in_agents import built_in
 from chalicelib.adapters.tools.current_time import current_time
 from chalicelib.adapters.tools.toolbox import FunctionToolbox, Shared
 from chalicelib.core import lease
@@ -140,7 +141,10 @@ def test_an_unknown_agent_is_refused_with_the_known_ones(counter: Counter) -> No
     with pytest.raises(InvalidInput) as refusal:
         counter.submit(Task("nobody", "go"))
 
-    assert (refusal.value.code, refusal.value.expected) == ("unknown_agent", "one of: demo")
+    assert (refusal.value.code, refusal.value.expected) == (
+        "unknown_agent",
+        "one of: demo, demo-analyst, demo-assistant, demo-researcher",
+    )
 
 
 def test_a_run_that_could_not_be_kept_is_not_begun(counter: Counter) -> None:

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from itertools import takewhile
 
 from chalicelib.core.errors import ModelRefused, ModelUnavailable
-from chalicelib.core.reply import AskedCall, ModelSaid, Reply, ToolSaid, Usage
+from chalicelib.core.reply import AskedCall, Message, ModelSaid, Reply, ToolSaid, Usage
 from chalicelib.ports.clock import Clock
 from chalicelib.ports.model import ModelCall, ModelRequest
 
@@ -55,12 +56,14 @@ Misbehaviour = Silent | Dies | Unavailable | Refuses
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Turn:
-    """One reply. `pace` is the seconds before each chunk, a word; a slow model is one with a high pace."""
+    """One reply. `pace` is the seconds before each chunk, a word; a slow model is one with a high pace. `if_failed` is
+    said in its place after a call that failed."""
 
     text: str = ""
     pace: float = 0.0
     calls: tuple[AskedCall, ...] = ()
     fault: Misbehaviour | None = None
+    if_failed: Turn | None = None
 
 
 Script = tuple[Turn, ...]
@@ -116,7 +119,14 @@ def _turn(scripts: Mapping[str, Script], request: ModelRequest) -> Turn:
     played = sum(isinstance(message, ModelSaid) for message in request.messages)
     if played >= len(script):
         raise ModelRefused(f"the script {request.model!r} ends after {len(script)} turns")
-    return script[played]
+    turn = script[played]
+    return turn.if_failed if turn.if_failed is not None and _has_failed(request.messages) else turn
+
+
+def _has_failed(messages: Sequence[Message]) -> bool:
+    """Whether a call of the last reply did."""
+    since = takewhile(lambda message: not isinstance(message, ModelSaid), reversed(messages))
+    return any(isinstance(message, ToolSaid) and not message.ok for message in since)
 
 
 def _refuse(fault: Misbehaviour | None, request: ModelRequest) -> None:

@@ -1,9 +1,10 @@
-"""The scripts that ship: what the agent `demo` says. Every figure in it is made up."""
+"""The scripts that ship, and what the agent `demo` says. Every figure in it is made up."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
+from chalicelib.adapters.models.demos import ANALYST, ASSISTANT, RESEARCHER
 from chalicelib.adapters.models.scripted import Script, Turn
 from chalicelib.core.reply import AskedCall
 
@@ -45,4 +46,9 @@ MARKET: Script = (
     Turn(text=_ANALYSIS, pace=_TYPING),
 )
 
-SCRIPTS: Mapping[str, Script] = {"market": MARKET}
+SCRIPTS: Mapping[str, Script] = {
+    "market": MARKET,
+    "researcher": RESEARCHER,
+    "analyst": ANALYST,
+    "assistant": ASSISTANT,
+}

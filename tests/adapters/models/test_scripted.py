@@ -139,3 +139,20 @@ def test_the_market_script_takes_long_enough_to_be_cancelled_half_way(time: Virt
     assert second.calls == ()
     assert 150 <= len(second.text.split()) <= 250
     assert timedelta(seconds=10) <= time.now() - EPOCH <= timedelta(seconds=15)
+
+
+@pytest.mark.parametrize(("ok", "text"), [((True, True), "fine"), ((True, False), "sorry"), ((False, True), "sorry")])
+def test_after_a_call_that_failed_a_turn_is_what_it_is_for_that_case(
+    time: VirtualTime, ok: tuple[bool, bool], text: str
+) -> None:
+    script = (Turn(), Turn(text="fine", if_failed=Turn(text="sorry")))
+    told = [ToolSaid(str(place), "look", "", each) for place, each in enumerate(ok)]
+
+    assert next(played(script, time, UserSaid("Go"), ModelSaid("", ()), *told).chunks()) == text
+
+
+def test_a_call_that_failed_a_reply_before_counts_no_more(time: VirtualTime) -> None:
+    script = (Turn(), Turn(), Turn(text="fine", if_failed=Turn(text="sorry")))
+    said = (ModelSaid("", ()), ToolSaid("1", "look", "", False), ModelSaid("", ()), ToolSaid("2", "look", "", True))
+
+    assert next(played(script, time, UserSaid("Go"), *said).chunks()) == "fine"

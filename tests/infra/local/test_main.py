@@ -85,7 +85,8 @@ def test_it_serves_runs_to_whoever_has_the_key_and_stops_when_told(tmp_path: Pat
         key = tmp_path / ".pawl" / "key"
         assert key.stat().st_mode & 0o777 == 0o600
         with client(tmp_path, port) as api:
-            assert [agent["name"] for agent in api.get("/v1/agents").json()["agents"]] == ["demo"]
+            agents = [agent["name"] for agent in api.get("/v1/agents").json()["agents"]]
+            assert agents == ["demo", "demo-analyst", "demo-assistant", "demo-researcher"]
             first_token(api, submit(api))
         process.send_signal(signal.SIGTERM)
         assert process.wait(10) == 0
