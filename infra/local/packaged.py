@@ -40,10 +40,6 @@ OUTBOX = Path(".pawl", "outbox")
 """Where mail goes on the laptop, below the folder in which it was started: nothing is sent."""
 
 
-OUTBOX = Path(".pawl", "outbox")
-"""Where mail goes on the laptop, below the folder in which it was started: nothing is sent."""
-
-
 def options(settings: Mapping[str, str], time: FastTime | None = None, **more: Any) -> Options:
     """Options for the package as it is now, built if need be. `settings` is the shell's environment."""
     if time is not None:
