@@ -50,10 +50,15 @@ def order_in(log: Log) -> Event | None:
 
 
 def unsettled(log: Log) -> list[str]:
-    """The calls that were started and whose outcome nobody wrote down, in the order of their start."""
-    settled = {event.data["call_id"] for event in log if event.type in SETTLES_CALL}
-    started = (event.data["call_id"] for event in log if event.type is EventType.TOOL_STARTED)
-    return [call_id for call_id in dict.fromkeys(started) if call_id not in settled]
+    """The calls that were started and whose outcome nobody wrote down, in the order of their start. One that is made
+    again is open again."""
+    open_calls: dict[str, None] = {}
+    for event in log:
+        if event.type is EventType.TOOL_STARTED:
+            open_calls[event.data["call_id"]] = None
+        elif event.type in SETTLES_CALL:
+            open_calls.pop(event.data["call_id"], None)
+    return list(open_calls)
 
 
 def _outcome(log: Log, stamp: Stamp, *, actor: str, reason: str | None, asked: Event | None) -> Mapping[str, Any]:

@@ -25,17 +25,19 @@ WHY_LEAK = "asked about: private data and what strangers wrote have met in this 
 _STRICTNESS = {Ruling.ALLOW: 0, Ruling.ASK: 1, Ruling.DENY: 2}
 
 
-def judge(name: str, fields: Mapping[str, Any], spec: ToolSpec, layers: Iterable[Layer], facts: Facts) -> Judgement:
-    """What the layers (the account's, the agent's, the run's) say to a call of the tool with these field values.
-
-    `facts` are those from before the call.
+def judge(
+    name: str, fields: Mapping[str, Any], spec: ToolSpec, layers: Iterable[Layer], facts: Facts, own: Layer = ()
+) -> Judgement:
+    """What the layers (the account's, the agent's) say to a call of the tool with these field values, and what of that
+    the run's `own` rules leave: they only ever narrow. `facts` are those from before the call.
     """
     try:
         values = {field: _canonical(field, value, spec) for field, value in fields.items()}
     except ValueError as odd:
         return Judgement(Ruling.DENY, f"{ODD_VALUE}{odd}")
-    heard = [_of_layer(name, values, spec, layer, facts) for layer in layers if layer]
-    return _strictest(heard or [_of_nobody(spec, facts)])
+    above = [_of_layer(name, values, spec, layer, facts) for layer in layers if layer]
+    heard = above or [_of_nobody(spec, facts)]
+    return _strictest([*heard, _of_layer(name, values, spec, own, facts)] if own else heard)
 
 
 def _canonical(field: str, value: Any, spec: ToolSpec) -> Any:
@@ -63,7 +65,8 @@ def _of_layer(name: str, values: Mapping[str, Any], spec: ToolSpec, layer: Layer
     asking = [rule for rule in rules if rule.effect is Ruling.ASK]
     if asking:
         spent = _spent(asking, facts)
-        return Judgement(Ruling.DENY, SPENT + text(spent[0])) if spent else Judgement(Ruling.ASK, text(asking[0]))
+        told = "\n".join(text(rule) for rule in asking)
+        return Judgement(Ruling.DENY, SPENT + text(spent[0])) if spent else Judgement(Ruling.ASK, told)
     return _of_allowing(rules, values, spec, facts)
 
 
@@ -115,7 +118,7 @@ def _is_exact(rule: Grant, values: Mapping[str, Any], spec: ToolSpec) -> bool:
 
 
 def permits(
-    fields: Mapping[str, Any], spec: ToolSpec, layers: Iterable[Layer], facts: Facts
+    fields: Mapping[str, Any], spec: ToolSpec, layers: Iterable[Layer], facts: Facts, own: Layer = ()
 ) -> Callable[[Mapping[str, Any]], bool]:
     """Answers whether a call that may be made may also be made with other values of some fields, such as the host of
     a redirect. What a person would have to be asked about is not permitted; what was decided already is."""
@@ -123,7 +126,7 @@ def permits(
 
     def permitted(other: Mapping[str, Any]) -> bool:
         changed = {**fields, **other}
-        return changed == dict(fields) or judge(spec.name, changed, spec, settled, facts).ruling is Ruling.ALLOW
+        return changed == dict(fields) or judge(spec.name, changed, spec, settled, facts, own).ruling is Ruling.ALLOW
 
     return permitted
 

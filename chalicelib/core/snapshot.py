@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
-from itertools import pairwise
 from typing import Any
 
 from chalicelib.core import cursor, ids, steps
@@ -28,7 +27,7 @@ def fold(run_id: str, log: Log) -> Event:
     data = {
         "status": status,
         "messages": [{"seq": event.seq, "text": event.data["text"]} for event in log if event.type in _SAYS_MESSAGE],
-        "steps": [_step(run_id, part, asks=not last.ends) for part in _by_step(log)],
+        "steps": [_step(step, part, asks=not last.ends) for step, part in steps.every(run_id, log)],
         "waiting": _waiting(log) if status is Status.WAITING else None,
         "totals": _totals(log),
         "end": {"type": last.type, "data": dict(last.data)} if last.ends else None,
@@ -57,16 +56,7 @@ def answer(since: int, snapshot: Event) -> Answer | NoAnswer:
     return cursor.answer_summed_up(since, snapshot, status(snapshot), ended=end(snapshot) is not None)
 
 
-def _by_step(log: Log) -> Iterator[Log]:
-    """The log from one `step.started` to the next: a step begins only after the one before it is settled."""
-    begun = [index for index, event in enumerate(log) if event.type is EventType.STEP_STARTED]
-    for this, following in pairwise([*begun, len(log)]):
-        yield log[this:following]
-
-
-def _step(run_id: str, part: Log, *, asks: bool) -> dict[str, Any]:
-    step = steps.current(run_id, part)
-    assert step is not None, "the part begins with step.started"
+def _step(step: Step, part: Log, *, asks: bool) -> dict[str, Any]:
     return {
         "step": step.number,
         "text": step.reply.text if step.reply else _streamed(step, part),

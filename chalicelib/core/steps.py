@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
+from itertools import pairwise
 from typing import Any
 
 from chalicelib.core import ids
@@ -42,15 +43,9 @@ class CallState:
         return Decision(self.answered.data["decision"]) if self.answered else None
 
     @property
-    def cleared(self) -> bool:
-        """Whether it may be made without being judged: a person approved it, or it was let through before."""
-        return self.approved or self.started is not None
-
-    @property
     def rule(self) -> str:
         """The rules that it was let through by, a line each: they count it."""
-        let_through = self.started or self.asked
-        return str(let_through.data.get("rule", "")) if let_through else ""
+        return str(self.started.data.get("rule", "")) if self.started else ""
 
     @property
     def open(self) -> bool:
@@ -143,6 +138,17 @@ def current(run_id: str, log: Log) -> Step | None:
         reply=reply,
         calls=_calls(run_id, number, reply, rest),
     )
+
+
+def every(run_id: str, log: Log) -> Iterator[tuple[Step, Log]]:
+    """Every step of the log, and the part of the log that is its: a step begins only after the one before it is
+    settled."""
+    begun = [index for index, event in enumerate(log) if event.type is EventType.STEP_STARTED]
+    for this, following_one in pairwise([*begun, len(log)]):
+        part = log[this:following_one]
+        step = current(run_id, part)
+        assert step is not None, "the part begins with step.started"
+        yield step, part
 
 
 def _calls(run_id: str, step: int, reply: Reply | None, rest: Log) -> tuple[CallState, ...]:

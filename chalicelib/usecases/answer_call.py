@@ -43,7 +43,7 @@ def answer_call(
     def decide(run: Run, log: Log, stamp: Stamp) -> Change | Event:
         state = _find(run_id, call_id, log)
         if state.finished is not None:
-            return _the_same(result, state.finished)
+            return _the_same(result, state, state.finished)
         _check_awaited(run, state, stamp)
         data = {**finished(state.call, result), "by": actor}
         if run.status is Status.WAITING:
@@ -54,11 +54,12 @@ def answer_call(
 
 
 def _find(run_id: str, call_id: str, log: Log) -> CallState:
-    step = steps.current(run_id, log)
-    for state in step.calls if step else ():
-        if state.call.call_id == call_id:
-            return state
-    raise NotFound("call_not_found", "the run's current step has no such call")
+    """The call in whatever step it was asked for: a sender whose answer was lost comes again later."""
+    states = (state for step, _ in steps.every(run_id, log) for state in step.calls)
+    found = next((state for state in states if state.call.call_id == call_id), None)
+    if found is None:
+        raise NotFound("call_not_found", "the run has no such call")
+    return found
 
 
 def _check_awaited(run: Run, state: CallState, stamp: Stamp) -> None:
@@ -70,7 +71,9 @@ def _check_awaited(run: Run, state: CallState, stamp: Stamp) -> None:
         raise Conflict("call_expired", f"the call could be answered until {state.deadline.isoformat()}")
 
 
-def _the_same(result: ToolResult, standing: Event) -> Event:
+def _the_same(result: ToolResult, state: CallState, standing: Event) -> Event:
+    if "by" not in standing.data and state.answers is Answers.OUTSIDE:
+        raise Conflict("call_expired", "nobody answered the call in time, and the run has gone on")
     if (standing.data["ok"], standing.data["content"]) == (result.ok, result.content):
         return standing
     raise Conflict("call_settled", "the call has another result already")

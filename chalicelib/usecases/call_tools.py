@@ -63,11 +63,14 @@ def _make(begun: dict[str, _Begun], hold: Hold, gate: Gate) -> None:
 
 def _let_through(state: CallState, hold: Hold, until: datetime, gate: Gate) -> _Begun | None:
     """The call, once it is begun and this worker's to make."""
-    if state.cleared:
+    if state.started is not None:
         return _begin(state.call, state.rule, hold, until, gate)
     judgement = gate.judge(state.call, hold.log)
     match judgement.ruling:
         case Ruling.ALLOW:
+            return _begin(state.call, judgement.rule, hold, until, gate)
+        case Ruling.ASK if state.approved:
+            # A person may take time, and rules change meanwhile: what they have said is an answer, not a right.
             return _begin(state.call, judgement.rule, hold, until, gate)
         case Ruling.ASK:
             gate.ask(state.call, Question.CALL, judgement.rule, hold)

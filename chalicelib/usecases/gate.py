@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from chalicelib.core import approvals
@@ -11,7 +11,7 @@ from chalicelib.core.approvals import Question
 from chalicelib.core.events import Log
 from chalicelib.core.facts import facts
 from chalicelib.core.judge import judge, permits, visible
-from chalicelib.core.permissions import Grant, Judgement, Layer, Ruling, of_data
+from chalicelib.core.permissions import Judgement, Layer, Ruling, of_data
 from chalicelib.core.reply import ToolCall
 from chalicelib.core.run import Run
 from chalicelib.core.tools import Invocation, Stop, ToolSpec
@@ -28,10 +28,12 @@ class Gate:
     agent: Agent
     toolbox: Toolbox
     layers: tuple[Layer, ...]
+    own: Layer
+    """The run's own rules, which only narrow what the layers allow."""
 
     def shown(self) -> tuple[ToolSpec, ...]:
         """The tools that the model is told of: what the run may never use is not shown."""
-        return tuple(spec for spec in self.toolbox.specs(self.agent.tools) if visible(spec, self.layers))
+        return tuple(spec for spec in self.toolbox.specs(self.agent.tools) if visible(spec, (*self.layers, self.own)))
 
     def judge(self, call: ToolCall, log: Log) -> Judgement:
         """What becomes of a call; one that cannot be made as it stands is denied with what is wrong with it."""
@@ -39,7 +41,7 @@ class Gate:
             return Judgement(Ruling.DENY, problem)
         if call.name not in {spec.name for spec in self.toolbox.specs(self.agent.tools)}:
             return Judgement(Ruling.DENY, f"This agent has no tool {call.name}.")
-        return judge(call.name, self.toolbox.fields(call), self.spec(call), self.layers, facts(log))
+        return judge(call.name, self.toolbox.fields(call), self.spec(call), self.layers, facts(log), self.own)
 
     def spec(self, call: ToolCall) -> ToolSpec:
         """The tool of a call that was let through: that of another version of the runtime, should it be gone."""
@@ -48,7 +50,8 @@ class Gate:
     def invocation(self, call: ToolCall, deadline: datetime, stop: Stop, hold: Hold) -> Invocation:
         """The call as its tool gets it."""
         run, fields = hold.run, self.toolbox.fields(call)
-        permitted = permits(fields, self.spec(call), self.layers, facts(hold.log, without=call.call_id))
+        done = facts(hold.log, without=call.call_id)
+        permitted = permits(fields, self.spec(call), self.layers, done, self.own)
         return Invocation(run.run_id, run.account_id, call, deadline, stop, permitted)
 
     def ask(self, call: ToolCall, question: Question, rule: str, hold: Hold) -> None:
@@ -74,11 +77,5 @@ def gate_of(run: Run, log: Log, *, agents: AgentBook, toolboxes: Toolboxes, poli
     if agent is None:
         return None
     above = (policies.policy(run.account_id).rules, agent.permissions)
-    of_the_run = _narrowing(of_data(log[0].data.get("permissions", ())), above)
-    return Gate(agent, toolboxes.of(run.account_id, agent), (*above, of_the_run))
-
-
-def _narrowing(rules: tuple[Grant, ...], above: tuple[Layer, ...]) -> tuple[Grant, ...]:
-    """Whoever submits a run may narrow what it may do. Where nobody above has rules, nobody has preapproved anything:
-    then neither can they."""
-    return rules if any(above) else tuple(replace(rule, preapproved=False) for rule in rules)
+    own = of_data(log[0].data.get("permissions", ()))
+    return Gate(agent, toolboxes.of(run.account_id, agent), above, own)

@@ -116,3 +116,10 @@ def test_a_run_is_ordered_to_stop_once_and_never_after_its_end(status: Status) -
 
     with pytest.raises(IllegalMove):
         cancelling.order(a_run(status=status), tail=1, stamp=a_stamp(log), actor="key_1", reason=None)
+
+
+def test_a_call_that_is_made_again_is_unsettled_again() -> None:
+    log = a_started_log().step().said("", "look").tool_began(effect="irreversible").tool_lost()
+    log.asked(question="outcome").answered("retry")
+    assert cancelling.unsettled(log.events) == []
+    assert cancelling.unsettled(log.tool_began(effect="irreversible").events) == [log.call_id(0)]

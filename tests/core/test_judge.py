@@ -390,3 +390,21 @@ def test_layers_together_are_exactly_as_strict_as_the_strictest_of_them(
 def test_what_could_be_made_is_shown(call: Call, layers: list[list[Grant]], seen: Facts) -> None:
     if strictness(call, layers, seen) < STRICTNESS[DENY]:
         assert visible(call[0], layers)
+
+
+def test_every_rule_that_asks_counts_the_call() -> None:
+    rules = layer("ask *", "ask mail.send max 1")
+    first = judge(MAIL.name, {}, MAIL, [rules], Facts())
+    assert first.rule == "ask *\nask mail.send max 1"
+    log = finished(begun(a_log().accepted(), "call-0", first.rule), "call-0")
+    assert judge(MAIL.name, {}, MAIL, [rules], facts(log.events)).ruling is DENY
+
+
+def test_a_run_s_own_rules_lift_neither_the_question_about_a_host_nor_the_one_about_a_leak() -> None:
+    own = layer("allow http_get(host=a.com)")
+    fields = {"host": "a.com", "method": "GET"}
+    assert judge(FETCH.name, fields, FETCH, [], Facts(), own).ruling is ASK
+    assert judge(FETCH.name, fields, FETCH, [layer("allow *")], Facts(), own).ruling is ALLOW
+    leaking = Facts(marks=frozenset(Mark))
+    assert judge(FETCH.name, fields, FETCH, [layer("allow *")], leaking, own).ruling is ASK
+    assert judge(FETCH.name, {"host": "b.com"}, FETCH, [layer("allow *")], Facts(), own).ruling is DENY

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from chalicelib.adapters.models.scripted import Turn
-from chalicelib.adapters.tools.toolbox import Shared
+from chalicelib.adapters.tools.toolbox import FunctionToolbox, Shared
 from chalicelib.core.approvals import Decision, Verdict
 from chalicelib.core.errors import Conflict, InvalidInput, NotFound
 from chalicelib.core.events import Event, EventType
 from chalicelib.core.permissions import Grant, Ruling
+from chalicelib.core.policy import Policy
 from chalicelib.core.run import Run, Status
 from chalicelib.core.tools import Answers, Effect, ToolResult
 from chalicelib.ports.model import ModelCall, ModelRequest
@@ -46,12 +48,14 @@ def asking(workshop: OpenWorkshop, tool: Tool | None = None, *more: Tool, **give
     return shop
 
 
-def question(shop: Workshop) -> Event:
-    return shop.told(EventType.APPROVAL_REQUESTED)[-1]
+def question(shop: Workshop, number: int = -1) -> Event:
+    return shop.told(EventType.APPROVAL_REQUESTED)[number]
 
 
-def answer(shop: Workshop, decision: str, *, actor: str = "key_1", account: str = "acme", **more: Any) -> Event:
-    asked = question(shop).data
+def answer(
+    shop: Workshop, decision: str, *, actor: str = "key_1", account: str = "acme", number: int = -1, **more: Any
+) -> Event:
+    asked = question(shop, number).data
     given: dict[str, Any] = {"digest": asked["digest"], **more}
     return resolve(
         RUN_ID,
@@ -416,9 +420,59 @@ def test_what_a_run_may_not_use_is_not_shown_to_its_model_and_refused_all_the_sa
     assert (told.data["refused"], told.data["content"]) == (True, "no rule allows it")
 
 
-def test_whoever_submits_a_run_can_not_preapprove_what_nobody_above_has_rules_for(workshop: OpenWorkshop) -> None:
-    own = {"permissions": [{"effect": "allow", "tool": "send", "limit": {"calls": 5}, "preapproved": True}]}
+@pytest.mark.parametrize("preapproved", [True, False])
+def test_whoever_submits_a_run_can_only_narrow_what_it_may_do(workshop: OpenWorkshop, preapproved: bool) -> None:
+    own = [{"effect": "allow", "tool": "send", "limit": {"calls": 5}, "preapproved": preapproved}]
     risky = Tool("send", Effect.IRREVERSIBLE)
-    shop = workshop((asks("send"), Turn(text="Done.")), [risky], permissions=(), accepted=own)
+    shop = workshop((asks("send"), Turn(text="Done.")), [risky], permissions=(), accepted={"permissions": own})
     assert shop.advance().next is Next.ASK
     assert risky.made == []
+
+
+def test_an_approval_does_not_outlive_the_policy_that_let_it_be_asked_for(workshop: OpenWorkshop) -> None:
+    shop = asking(workshop)
+    shop.policies.standing = Policy(1, (Grant(Ruling.DENY, "send"), Grant(Ruling.ALLOW, "*")))
+    answer(shop, "approve")
+    assert shop.advance() == END
+    assert shop.tools["send"].made == []
+    (told,) = shop.told(EventType.TOOL_FINISHED)
+    assert (told.data["refused"], told.data["content"]) == (True, "deny send")
+
+
+def test_a_limit_holds_for_questions_that_were_asked_at_once(workshop: OpenWorkshop) -> None:
+    risky = Tool("send", Effect.IRREVERSIBLE)
+    rules = (Grant(Ruling.ALLOW, "send", calls=1),)
+    shop = workshop((asks("send", "send", "send"), Turn(text="Done.")), [risky], permissions=rules)
+    shop.advance()
+    for number in range(3):
+        answer(shop, "approve", number=number)
+    assert shop.advance() == END
+    assert risky.made == ["send"]
+
+
+def test_the_same_result_from_outside_is_no_fault_once_the_run_has_gone_on(workshop: OpenWorkshop) -> None:
+    shop = outside(workshop)
+    first = bring(shop)
+    assert shop.advance() == END
+    assert bring(shop) == first
+    with pytest.raises(Conflict) as conflict:
+        bring(shop, content="looks bad")
+    assert conflict.value.code == "call_settled"
+
+
+def test_a_late_result_from_outside_is_late_once_the_run_has_gone_on(workshop: OpenWorkshop) -> None:
+    shop = outside(workshop)
+    shop.time.advance(3 * 3600)
+    assert shop.advance() == END
+    with pytest.raises(Conflict) as conflict:
+        bring(shop)
+    assert conflict.value.code == "call_expired"
+
+
+def test_an_approved_call_of_a_tool_that_is_gone_is_refused_and_the_run_goes_on(workshop: OpenWorkshop) -> None:
+    shop = asking(workshop)
+    answer(shop, "approve")
+    shop.toolbox = FunctionToolbox([])
+    shop.agent = replace(shop.agent, tools=())
+    assert shop.advance() == END
+    assert shop.told(EventType.TOOL_FINISHED)[0].data["content"].startswith("There is no tool")

@@ -86,7 +86,7 @@ def test_a_policy_is_the_one_that_stands_when_a_worker_takes_the_run(workshop: O
 
 def test_the_last_call_of_a_limit_may_still_be_redirected_to_where_another_could_go() -> None:
     rule = Grant(Ruling.ALLOW, "http_get", {"host": {"host_in": ["a.com", "b.com"]}}, calls=1)
-    gate = Gate(Agent("a", "", "", "scripted:a"), FunctionToolbox([(FETCH, lambda it: "")]), ((rule,),))
+    gate = Gate(Agent("a", "", "", "scripted:a"), FunctionToolbox([(FETCH, lambda it: "")]), ((rule,),), ())
     call = a_call("http_get", {"host": "a.com"})
     begun = {"call_id": call.call_id, "name": "http_get", "args": {}, "effect": "read", "rule": text(rule)}
     hold = SimpleNamespace(run=a_run(), log=a_log().accepted().add(EventType.TOOL_STARTED, begun).events)

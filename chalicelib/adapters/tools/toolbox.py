@@ -63,14 +63,20 @@ class FunctionToolbox:
         return None
 
     def fields(self, call: ToolCall) -> Mapping[str, Any]:
+        if call.name not in self._tools:
+            return {}
         if call.name in self._looks:
             return self._looks[call.name](call.args)
         return {name: call.args[name] for name in self._tools[call.name][0].fields if name in call.args}
 
     def preview(self, call: ToolCall) -> str:
-        return preview(self._tools[call.name][0], call.args)
+        """Also of a call whose tool is gone since: a person may be asked what became of it."""
+        return preview(self.spec(call.name) or ToolSpec(call.name, "", {}), call.args)
 
     def call(self, invocation: Invocation) -> ToolResult:
+        if invocation.call.name not in self._tools:
+            # It was there when the call was begun, in another version of the runtime.
+            return ToolResult(ok=False, content=self.problem(invocation.call) or "")
         return _outcome(invocation, *self._tools[invocation.call.name])
 
 
