@@ -29,7 +29,7 @@ run-llm: setup ## the same on a small real language model, built once (minutes)
 	$(BIN)/python -m infra.llm -- $(BIN)/python -m infra.local $(ARGS)
 
 test: lint ## everything that the build server asks for
-	$(BIN)/python -m pytest -n 2 --dist loadfile
+	$(BIN)/python -m pytest -n 3 --dist loadfile
 
 crash: setup ## kill a worker at every one of its AWS calls, and processes fifty times; minutes
 	CRASH_POINTS=all $(BIN)/python -m pytest -n 2 -rP tests/crash $(ARGS)

@@ -132,7 +132,7 @@ NUMBERS = st.lists(st.integers(0, 12), min_size=len(WHAT_HAPPENS), max_size=len(
 
 def test_the_log_holds_under_every_interleaving(dynamodb: DynamoDBClient, payloads: PayloadStore) -> None:
     @settings(
-        max_examples=40, derandomize=True, deadline=None, database=None, suppress_health_check=[HealthCheck.too_slow]
+        max_examples=25, derandomize=True, deadline=None, database=None, suppress_health_check=[HealthCheck.too_slow]
     )
     @given(order=st.permutations(WHAT_HAPPENS), numbers=NUMBERS, length=st.integers(20, len(WHAT_HAPPENS)))
     def holds(order: list[Callable[[OneRun, int], None]], numbers: list[int], length: int) -> None:

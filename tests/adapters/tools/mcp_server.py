@@ -13,6 +13,7 @@ import uvicorn
 from mcp.server.mcpserver import Context, MCPServer
 from mcp.server.streamable_http import EventCallback, EventMessage, EventStore
 from mcp_types import ToolAnnotations
+from sse_starlette.sse import AppStatus
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 logging.getLogger("mcp").setLevel(logging.CRITICAL)
@@ -97,6 +98,8 @@ class Legacy:
 @contextmanager
 def running(app: ASGIApp) -> Iterator[str]:
     """The app on a free port; the URL of its MCP endpoint."""
+    # It hears of any server's end in this process, and would end every stream from then on.
+    AppStatus.should_exit = False
     server = uvicorn.Server(uvicorn.Config(app, host="127.0.0.1", port=0, log_level="critical", ws="none"))
     begun = threading.Event()
     startup = server.startup

@@ -10,6 +10,7 @@ from datetime import timedelta
 from typing import Any
 from urllib.parse import parse_qs
 
+import boto3
 import pytest
 
 from chalicelib.adapters.aws import clients
@@ -62,6 +63,8 @@ def aws(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[Asked], Said], C
     def standing(function: Callable[[Asked], Said], sts: Callable[[Asked], Said]) -> Iterator[Website]:
         with serving(lambda asked: sts(asked) if asked.path == "/" else function(asked)) as site:
             monkeypatch.setenv("AWS_ENDPOINT_URL", f"http://127.0.0.1:{site.port}")
+            # boto3 remembers the credentials that it found first.
+            monkeypatch.setattr(boto3, "DEFAULT_SESSION", None)
             yield site
 
     return standing

@@ -67,7 +67,9 @@ def _limit(config: Config) -> None:
     for which, most in limits.items():
         hard = resource.getrlimit(which)[1]
         least = most if hard == resource.RLIM_INFINITY else min(most, hard)
-        resource.setrlimit(which, (least, least))
+        # A process that has used up its time is told so by a signal of its own, and killed a second later.
+        last = least + 1 if which == resource.RLIMIT_CPU and hard == resource.RLIM_INFINITY else least
+        resource.setrlimit(which, (least, last))
 
 
 def _look(config: Config) -> None:

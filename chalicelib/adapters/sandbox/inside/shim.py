@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 REFUSED = 125
 _KILL = 9
+_TIME_IS_UP = 24
+"""SIGXCPU."""
 _SET_PDEATHSIG, _SET_DUMPABLE, _SET_NO_NEW_PRIVS = 1, 4, 38
 
 _libc = ctypes.CDLL(None, use_errno=True)
@@ -103,8 +105,9 @@ def _attend(config: Config, report: int, child: int, heard: int) -> None:
 def _ending(status: int, cpu: float, said: str, config: Config) -> tuple[str, str]:
     """Exit and limit, as JSON spells them."""
     ended = os.waitstatus_to_exitcode(status)
-    # The limit is checked by ticks, the time used is told more finely. Nobody else kills it for good.
-    if ended == -_KILL and cpu > 0.75 * config["cpu"]:
+    # Code can wait out the signal that says so. Then it is killed, and nobody else kills it for good; the limit is
+    # checked by ticks, the time used is told more finely.
+    if ended == -_TIME_IS_UP or (ended == -_KILL and cpu > 0.75 * config["cpu"]):
         return "null", '"cpu"'
     return str(ended if ended >= 0 else 128 - ended), f'"{said}"' if said in ("memory", "disk") else "null"
 
