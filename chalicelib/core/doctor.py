@@ -13,7 +13,7 @@ from enum import StrEnum
 from itertools import pairwise
 from typing import Any, TypeVar
 
-from chalicelib.core import approvals, lease, snapshot
+from chalicelib.core import approvals, lease, retention, snapshot
 from chalicelib.core.approvals import Decision
 from chalicelib.core.cursor import START, following
 from chalicelib.core.events import OUTSIDE, SETTLES_CALL, Event, EventType
@@ -62,6 +62,7 @@ class Listing(StrEnum):
 
     UNFINISHED = "unfinished"
     OLD = "old"
+    DELETED = "deleted"
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +101,9 @@ Told = Iterator[tuple[Code, str]]
 
 def examine(case: Case, now: datetime) -> tuple[Finding, ...]:
     """Everything that is wrong with the case."""
-    found = (told for check in (*_CHECKS, _overdue(now)) for told in check(case))
+    # Of a run that is being erased, whatever is left may be left, as long as somebody comes for it.
+    checks = (_listing,) if case.run.deleted_at else _CHECKS
+    found = (told for check in (*checks, _overdue(now)) for told in check(case))
     return tuple(Finding(case.run.run_id, code, detail) for code, detail in found)
 
 
@@ -161,11 +164,16 @@ def _listing(case: Case) -> Told:
 def _where_it_belongs(run: Run) -> Listing | None:
     if not run.status.terminal:
         return Listing.UNFINISHED
+    if run.deleted_at:
+        return Listing.DELETED
     return None if run.archived_at else Listing.OLD
 
 
 def _overdue(now: datetime) -> Callable[[Case], Told]:
     def check(case: Case) -> Told:
+        erase_at = retention.erase_at(case.run)
+        if erase_at and erase_at + OVERDUE < now:
+            yield Code.OVERDUE, f"the run was to be erased from {erase_at.isoformat()} on, and is still there"
         due_at = case.run.due_at
         if due_at and due_at + OVERDUE < now and not case.run.status.terminal and not lease.held(case.run, now):
             yield Code.OVERDUE, f"the run was due at {due_at.isoformat()}, and nobody has looked at it"

@@ -66,7 +66,8 @@ class Run:
     run waits, `waiting_for` says for what, `waiting_seq` is the `run.waiting` event, `wake_at` the time at which the
     wait gives up, `wake_seq` the event of the last answer, and `token` what wakes the execution. `asks` are the open
     approvals. `watched_until` is how long somebody may be assumed to follow the text. An old run is `archived_at`: from
-    then on its archive is all that is left of its log. A run keeps the `agent_version` that it began with.
+    then on its archive is all that is left of its log. A run that its account has deleted is `deleted_at`: nobody sees
+    it any more, and some time later it is erased. A run keeps the `agent_version` that it began with.
     """
 
     run_id: str
@@ -92,3 +93,4 @@ class Run:
     first_token_at: datetime | None = None
     ended_at: datetime | None = None
     archived_at: datetime | None = None
+    deleted_at: datetime | None = None

@@ -9,13 +9,14 @@ from typing import Any
 
 from chalicelib import bootstrap
 from chalicelib.usecases.archive import archive_old
+from chalicelib.usecases.erase import erase_deleted
 from chalicelib.usecases.sweep import sweep
 
 log = logging.getLogger(__name__)
 
 
 def tick(event: dict[str, Any], context: Any) -> None:
-    """Put back whatever was left lying; then archive what is old."""
+    """Put back whatever was left lying; then archive what is old, and erase what was deleted."""
     world = bootstrap.world()
     swept = sweep(runs=world.runs, workflow=world.workflow, clock=world.clock, chance=world.chance)
     log.info("swept", extra={"action": "tick", **asdict(swept)})
@@ -26,3 +27,5 @@ def tick(event: dict[str, Any], context: Any) -> None:
         keep_for=timedelta(hours=world.config.retention_hours),
     )
     log.info("archived", extra={"action": "tick", **asdict(archived)})
+    erased = erase_deleted(archives=world.archives, files=world.files, watches=world.watches, clock=world.clock)
+    log.info("erased", extra={"action": "tick", **asdict(erased)})

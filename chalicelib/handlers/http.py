@@ -40,6 +40,7 @@ ROUTES = (
     Route("POST", "/v1/runs", Scope.RUN, http_runs.post_run),
     Route("GET", "/v1/runs", Scope.READ, http_runs.get_runs),
     Route("GET", "/v1/runs/{run_id}", Scope.READ, http_runs.get_run),
+    Route("DELETE", "/v1/runs/{run_id}", Scope.RUN, http_runs.delete_run_of),
     Route("GET", "/v1/runs/{run_id}/events", Scope.READ, http_events.get_events),
     Route("GET", "/v1/runs/{run_id}/payloads/{digest}", Scope.READ, http_payloads.get_payload),
     Route("POST", "/v1/runs/{run_id}/cancel", Scope.RUN, http_runs.post_cancel),

@@ -1,4 +1,4 @@
-"""Runs: submit, look, list, cancel."""
+"""Runs: submit, look, list, cancel, delete."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from chalicelib.handlers import http_input, http_shapes
 from chalicelib.handlers.authorizer import Caller
 from chalicelib.usecases.cancel import cancel
 from chalicelib.usecases.check_webhook import check_webhook
+from chalicelib.usecases.delete_run import delete_run
 from chalicelib.usecases.list_runs import list_runs
 from chalicelib.usecases.read_run import read_run
 from chalicelib.usecases.submit import submit
@@ -84,3 +85,9 @@ def post_cancel(request: Request, caller: Caller, run_id: str) -> Response:
         chance=world.chance,
     )
     return Response(http_shapes.whole(run, last), status_code=200 if run.status.terminal else 202)
+
+
+def delete_run_of(request: Request, caller: Caller, run_id: str) -> Response:
+    world = bootstrap.world()
+    delete_run(http_input.run_id(run_id), account_id=caller.account_id, runs=world.runs, clock=world.clock)
+    return Response({"run_id": run_id, "deleted": True}, status_code=202)

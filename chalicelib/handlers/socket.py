@@ -45,6 +45,7 @@ def needs(world: World) -> Needs:
         runs=world.runs,
         clock=world.clock,
         frames=socket_shapes.frames,
+        gone=socket_shapes.gone,
         replay_cap=world.config.replay_cap,
     )
 

@@ -8,6 +8,7 @@ from http import HTTPStatus
 from typing import Any, NamedTuple
 
 from chalicelib.core import socket_frames
+from chalicelib.core.account import no_such_run
 from chalicelib.core.cursor import Answer
 from chalicelib.core.errors import InvalidInput
 from chalicelib.core.fields import fields
@@ -72,6 +73,11 @@ def status(run: Run) -> str:
 def problem(about: Mapping[str, str], body: Mapping[str, Any]) -> str:
     """A problem as the REST API tells of it, and which message it answers."""
     return json.dumps({"type": "problem", **about, "problem": body})
+
+
+def gone(run_id: str) -> str:
+    """A run that was watched is not there any more."""
+    return problem({"run_id": run_id}, problems.of(no_such_run())[1])
 
 
 def unavailable(about: Mapping[str, str]) -> str:

@@ -1,4 +1,4 @@
-"""Where old runs are archived. The only port through which an event is ever deleted."""
+"""Where old runs are archived, and deleted ones erased. The only port through which an event is ever deleted."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from chalicelib.core.run import Run
 
 
 class ArchiveStore(Protocol):
-    """Everything here may be done twice, and by two archivers at once."""
+    """Everything here may be done twice, and by two ticks at once."""
 
     def old(self, ended_until: datetime, limit: int) -> Sequence[Run]:
         """At most `limit` runs that are listed as ended by then, the oldest first. The list lags, and is coarse."""
@@ -27,3 +27,13 @@ class ArchiveStore(Protocol):
 
     def close(self, run: Run, at: datetime) -> None:
         """Note that nothing of the run's log is left. The first time stands."""
+
+    def deleted(self, until: datetime, limit: int) -> Sequence[Run]:
+        """At most `limit` runs that are listed as to be erased by then, the earliest first. The list lags, and is
+        coarse."""
+
+    def delete_archive(self, run_id: str) -> None:
+        """Delete the run's archive, if it has one."""
+
+    def delete_run(self, run_id: str) -> None:
+        """Delete the run itself, if it was asked to go. Nothing of it is found after that: this comes last."""

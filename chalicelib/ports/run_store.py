@@ -48,6 +48,9 @@ class RunStore(Protocol):
     def create(self, run: Run, first: Event, claim: Claim | None) -> None:
         """Put run, event 0 and, if given, the claim in one transaction. Raises `KeyTaken` or `Collision`."""
 
+    def look_up(self, run_id: str) -> Run | None:
+        """The run alone, read strongly; one that was deleted and is not erased yet, too. All other reads hide that."""
+
     def page(self, run_id: str, since: int, limit: int, *, strong: bool = False) -> Page:
         """One Query: the event at the cursor, at most `limit` events after it, and the run behind them."""
 
@@ -89,6 +92,9 @@ class RunStore(Protocol):
 
         From then on an execution stands by, and the run is due when its wait is over. Raises `RunMoved`.
         """
+
+    def delete(self, run: Run, at: datetime) -> None:
+        """Note that the ended run is deleted: no other read finds it from then on. The first time stands."""
 
     def stamp_watched(self, run_id: str, until: datetime) -> None:
         """Note that somebody follows the run; an unfinished run only, and never backwards."""

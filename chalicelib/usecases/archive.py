@@ -50,15 +50,21 @@ def archive_old(
         if not retention.is_old(run, keep_for, clock.now()):
             continue
         if not _stands(run, runs, archives):
-            log.error("not archived: its log is not whole", extra={"action": "archive", "run_id": run.run_id})
+            _complain(run.run_id, runs)
             continue
-        gone, emptied = _empty(run, most_events - deleted, archives)
+        gone, emptied = delete_log(run, most_events - deleted, archives)
         deleted += gone
         if emptied:
             archives.delete_payloads(run.run_id)
             archives.close(run, clock.now())
             archived += 1
     return Archived(archived, deleted)
+
+
+def _complain(run_id: str, runs: RunStore) -> None:
+    found = runs.look_up(run_id)
+    if found is not None and found.deleted_at is None:
+        log.error("not archived: its log is not whole", extra={"action": "archive", "run_id": run_id})
 
 
 def _stands(run: Run, runs: RunStore, archives: ArchiveStore) -> bool:
@@ -70,7 +76,7 @@ def _stands(run: Run, runs: RunStore, archives: ArchiveStore) -> bool:
     return retention.may_delete(run, runs.archive(run.run_id))
 
 
-def _empty(run: Run, most: int, archives: ArchiveStore) -> tuple[int, bool]:
+def delete_log(run: Run, most: int, archives: ArchiveStore) -> tuple[int, bool]:
     """Delete at most so many events; how many that were, and whether none is left."""
     deleted = 0
     while deleted < most:

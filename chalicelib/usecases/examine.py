@@ -1,6 +1,7 @@
 """The doctor: what of an account's runs is not as it must be, and, if asked, what the sweeper would do about it.
 
-It goes through the runs, page by page, and then through the executions that are running.
+It goes through the runs, page by page, then through those that are deleted and not erased yet, and then through the
+executions that are running.
 """
 
 from __future__ import annotations
@@ -10,9 +11,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 
-from chalicelib.core import doctor, lease
+from chalicelib.core import doctor, ids, lease
 from chalicelib.core.doctor import Case, Code, Finding
-from chalicelib.core.errors import WorkflowUnavailable
+from chalicelib.core.errors import InvalidInput, WorkflowUnavailable
 from chalicelib.core.run import Run, Status
 from chalicelib.ports.audit import Audit
 from chalicelib.ports.chance import Chance
@@ -25,8 +26,8 @@ from chalicelib.usecases.restart import restart
 TO_END = timedelta(minutes=2)
 """How long the execution of an ended run may need to notice."""
 
-EXECUTIONS = "executions:"
-"""What `next` begins with once all runs are looked at."""
+DELETED, EXECUTIONS = "deleted:", "executions:"
+"""What `next` begins with once all runs are looked at, and once all deleted ones are."""
 
 _PLACE = frozenset({Code.NOT_LISTED, Code.LISTED_WRONGLY})
 _UNATTENDED = frozenset({*_PLACE, Code.OVERDUE})
@@ -73,9 +74,20 @@ class _Doctor:
     def examine(self, limit: int, next: str | None) -> Examined:
         if next is not None and next.startswith(EXECUTIONS):
             return self._executions(limit, next.removeprefix(EXECUTIONS) or None)
+        if next is not None and next.startswith(DELETED):
+            return self._deleted(limit, next.removeprefix(DELETED))
         runs, after = self.runs.of_account(self.account_id, None, limit, next)
-        findings = [finding for run in runs for finding in self._run(run.run_id)]
-        return Examined(len(runs), tuple(findings), after or EXECUTIONS)
+        return self._runs([run.run_id for run in runs], after or DELETED)
+
+    def _deleted(self, limit: int, after: str) -> Examined:
+        if after and not ids.is_run_id(after):
+            raise InvalidInput("invalid_next", "next is not one that the doctor gave", field="next")
+        run_ids, following = self.audit.deleted(self.account_id, limit, after or None)
+        return self._runs(run_ids, DELETED + following if following else EXECUTIONS)
+
+    def _runs(self, run_ids: Sequence[str], next: str) -> Examined:
+        findings = [finding for run_id in run_ids for finding in self._run(run_id)]
+        return Examined(len(run_ids), tuple(findings), next)
 
     def _run(self, run_id: str) -> Sequence[Finding]:
         """What is wrong with the run, twice in a row: a read of a run at work is no snapshot."""

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from chalicelib.core.cursor import Answer
-from chalicelib.core.errors import Unavailable
+from chalicelib.core.errors import NotFound, Unavailable
 from chalicelib.core.watch import Watch
 from chalicelib.ports.clock import Clock
 from chalicelib.ports.run_store import RunStore
@@ -32,13 +32,14 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Needs:
-    """What it takes to tell sockets of a log."""
+    """What it takes to tell sockets of a log. `gone` makes the frame which says that a run is not there any more."""
 
     watches: WatchStore
     sockets: Sockets
     runs: RunStore
     clock: Clock
     frames: Frames
+    gone: Callable[[str], str]
     replay_cap: int
 
 
@@ -62,7 +63,11 @@ def pump(watch: Watch, *, needs: Needs, until: datetime, read: Read) -> None:
     next who looks. Raises `Unavailable` if the log or the watch can't be read."""
     at: Watch | None = watch
     while at is not None and needs.clock.now() < until:
-        answer = read(at)
+        try:
+            answer = read(at)
+        except NotFound:
+            _forget(at, needs)
+            return
         if not answer.events and not answer.done:
             return
         if not all(say(at.connection_id, frame, needs=needs) for frame in needs.frames(at.run_id, answer)):
@@ -85,6 +90,12 @@ def say(connection_id: str, frame: str, *, needs: Needs) -> bool:
         log.warning("not posted: %s", fault, extra={"action": "pump", "connection_id": connection_id})
         return False
     return True
+
+
+def _forget(watch: Watch, needs: Needs) -> None:
+    """The run was deleted while it was watched: say so, once, and let the socket's other runs go on."""
+    needs.watches.unsubscribe(watch.connection_id, watch.run_id)
+    say(watch.connection_id, needs.gone(watch.run_id), needs=needs)
 
 
 def _moved(watch: Watch, sent: int, watches: WatchStore) -> Watch | None:

@@ -10,6 +10,7 @@ from chalicelib.core import cursor, snapshot, watching
 from chalicelib.core.account import no_such_run
 from chalicelib.core.cursor import Answer, NoAnswer
 from chalicelib.core.errors import InvalidInput, Unavailable
+from chalicelib.core.events import Event
 from chalicelib.core.run import Run
 from chalicelib.ports.clock import Clock
 from chalicelib.ports.run_store import Page, RunStore
@@ -69,10 +70,11 @@ class _Reader:
             found = self._judge(page, strong=True)
         if page.account_id != self.account_id:
             raise no_such_run()
+        tail = self._tail() if page.run is None else None
         if found is NoAnswer.HOLE or _may_be_archived(page):
             found = self._archived() or found
-        elif isinstance(found, Answer) and page.run is None:
-            found = self._caught_up() or found
+        elif isinstance(found, Answer) and tail is not None:
+            found = self._caught_up(tail) or found
         return self._told(found), page.run
 
     def _page(self, *, strong: bool) -> Page:
@@ -86,11 +88,16 @@ class _Reader:
         archive = self.runs.archive(self.run_id)
         return snapshot.answer(self.since, archive) if archive else None
 
-    def _caught_up(self) -> Answer | NoAnswer | None:
+    def _tail(self) -> Event:
+        """The tail of the log of a run that the page did not reach. Raises `NotFound` if the run was deleted."""
+        found = self.runs.tail(self.run_id)
+        if found is None:
+            raise no_such_run()
+        return found[1]
+
+    def _caught_up(self, tail: Event) -> Answer | NoAnswer | None:
         """A snapshot of the log as it stands, if its tail is further away than the cap; None if it is not."""
-        if self.replay_cap is None or (tail := self.runs.tail(self.run_id)) is None:
-            return None
-        if tail[1].seq - self.since <= self.replay_cap:
+        if self.replay_cap is None or tail.seq - self.since <= self.replay_cap:
             return None
         _, log = self.runs.log(self.run_id)
         return snapshot.answer(self.since, snapshot.fold(self.run_id, log)) if log else None

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from chalicelib.core import cursor
-from chalicelib.core.account import no_such_run
+from chalicelib.core.account import owned
 from chalicelib.core.errors import NotFound
 from chalicelib.ports.run_store import RunStore
 
 
 def read_payload(run_id: str, digest: str, *, account_id: str, runs: RunStore) -> bytes:
     """The JSON that an event of the run refers to by its digest. Raises `NotFound`."""
-    if runs.page(run_id, cursor.START, 1, strong=True).account_id != account_id:
-        raise no_such_run()
+    owned(runs.look_up(run_id), account_id)
     payload = runs.payload(run_id, digest)
     if payload is None:
         raise NotFound("payload_not_found", "this run has no payload of that digest, or has none any more")

@@ -71,7 +71,7 @@ def pawl(
     ctx: typer.Context,
     url: Annotated[str | None, typer.Option(help="The server. Default: PAWL_URL, or http://127.0.0.1:8787.")] = None,
 ) -> None:
-    """Submit, follow and cancel the runs of a Pawl server, and answer what they ask.
+    """Submit, follow, cancel and delete the runs of a Pawl server, and answer what they ask.
 
     The API key is PAWL_KEY, or the file .pawl/key of this directory or one above it.
     """
@@ -142,6 +142,24 @@ def cancel(
         render.document(told)
     else:
         print(run_id, told["status"])
+
+
+@app.command()
+def delete(
+    ctx: typer.Context,
+    run_id: RunId,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask, on a terminal, whether it is meant.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Delete a run that has ended, with its log and its files. There is no way back."""
+    if not yes and sys.stdin.isatty() and sys.stderr.isatty():
+        typer.confirm(f"Delete {run_id} with its log and its files, for good?", abort=True, err=True)
+    with connect(ctx) as client:
+        told = client.delete_run(run_id)
+    if as_json:
+        render.document(told)
+    else:
+        print(run_id, "deleted")
 
 
 @app.command()

@@ -101,6 +101,10 @@ class PawlClient:
         body = {} if reason is None else {"reason": reason}
         return self._send("POST", f"/v1/runs/{_segment(run_id)}/cancel", body=body)
 
+    def delete_run(self, run_id: str) -> Json:
+        """Delete a run that has ended, with everything of it. There is no way back."""
+        return self._send("DELETE", f"/v1/runs/{_segment(run_id)}")
+
     def approvals(self, *, limit: int | None = None, after: str | None = None) -> Json:
         """One page of what the account's runs ask people; `after` is the `next` of the page before."""
         return self._send("GET", "/v1/approvals", params={"limit": limit, "next": after})

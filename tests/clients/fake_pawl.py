@@ -154,6 +154,7 @@ class FakePawl:
             "POST runs/RUN/cancel": lambda _: Answer(202, {"run_id": RUN_ID, "status": "cancelling"}),
             "GET approvals": lambda _: Answer(200, {"approvals": self.inbox(), "next": None}),
             "POST runs/RUN/approvals/APPROVAL": self._decide,
+            "DELETE runs/RUN": lambda _: Answer(202, {"run_id": RUN_ID, "deleted": True}),
             "GET agents": lambda _: Answer(200, {"agents": [AGENT]}),
             "GET agents/clerk": lambda _: Answer(200, CLERK),
             "PUT agents/clerk": lambda request: Answer(201, {**CLERK, **request.body, "version": 3}),

@@ -125,6 +125,12 @@ def test_cancel_says_what_the_run_is(call: Pawl, pawl: FakePawl) -> None:
     assert pawl.asked[0].body == {"reason": "too slow"}
 
 
+@pytest.mark.parametrize("more", [(), ("--yes",)])
+def test_a_run_is_deleted_and_a_script_is_not_asked(call: Pawl, pawl: FakePawl, more: tuple[str, ...]) -> None:
+    assert call("delete", RUN_ID, *more).out == f"{RUN_ID} deleted\n"
+    assert [(request.method, request.path) for request in pawl.asked] == [("DELETE", f"/v1/runs/{RUN_ID}")]
+
+
 def test_runs_are_lines_that_cut_and_awk_understand(call: Pawl, pawl: FakePawl) -> None:
     pawl.runs = [{**pawl.run(), "run_id": f"run_{number}"} for number in range(3)]
     ended = call("runs", "--limit", "2", "--status", "done")

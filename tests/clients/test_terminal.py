@@ -106,3 +106,19 @@ def test_whoever_follows_is_told_when_the_server_is_lost_and_when_it_is_back(paw
     assert done.stdout == "Markets rose.\n"
     assert "reconnecting, from event 4 (no answer from" in done.stderr
     assert "\nconnected again\n" in done.stderr
+
+
+@pytest.mark.parametrize(("typed", "code", "sent"), [("y\n", 0, ["DELETE"]), ("n\n", 1, []), ("\n", 1, [])])
+def test_on_a_terminal_a_run_is_deleted_only_if_that_is_meant(
+    pawl: FakePawl, typed: str, code: int, sent: list[str]
+) -> None:
+    shown = on_terminal(["delete", RUN_ID], environment(pawl.url), typed=typed)
+
+    assert f"Delete {RUN_ID} with its log and its files, for good? [y/N]" in shown.text
+    assert (shown.code, [request.method for request in pawl.asked]) == (code, sent)
+
+
+def test_who_says_yes_is_not_asked(pawl: FakePawl) -> None:
+    shown = on_terminal(["delete", RUN_ID, "--yes"], environment(pawl.url))
+
+    assert (shown.text, shown.code) == (f"{RUN_ID} deleted\n", 0)

@@ -12,6 +12,7 @@ from tests.builders import NOON, a_run
 from tests.core.a_log import RUN_ID, a_started_log
 
 A_DAY = timedelta(hours=24)
+LAMBDA_LIVES = timedelta(minutes=15)
 
 
 def test_a_run_is_old_once_it_has_ended_so_long_ago() -> None:
@@ -52,3 +53,23 @@ def test_nothing_is_deleted_of_a_run_that_the_archive_says_ended_otherwise() -> 
     assert retention.may_delete(a_run(status=Status.DONE), archive)
     assert not retention.may_delete(a_run(status=Status.FAILED), archive)
     assert not retention.may_delete(a_run(status=Status.STREAMING), archive)
+
+
+def test_a_run_is_erased_once_whoever_had_read_it_is_dead() -> None:
+    run = a_run(status=Status.DONE, ended_at=NOON, deleted_at=NOON)
+
+    assert not retention.may_erase(run, NOON + LAMBDA_LIVES)
+    assert not retention.may_erase(run, NOON + retention.ERASED_AFTER - timedelta(seconds=1))
+    assert retention.may_erase(run, NOON + retention.ERASED_AFTER)
+    assert retention.ERASED_AFTER > LAMBDA_LIVES
+
+
+def test_a_run_that_goes_on_or_was_not_deleted_is_never_erased() -> None:
+    for fields in ({"deleted_at": NOON}, {"status": Status.DONE, "ended_at": NOON}):
+        assert not retention.may_erase(a_run(**fields), NOON + timedelta(days=365))
+
+
+def test_a_deleted_run_is_not_archived() -> None:
+    run = a_run(status=Status.DONE, ended_at=NOON, deleted_at=NOON)
+
+    assert not retention.is_old(run, A_DAY, NOON + 2 * A_DAY)

@@ -134,6 +134,12 @@ class Ports(Outside):
     def asking(self, account_id: str, limit: int, after: str | None) -> NoReturn:
         raise NotImplementedError("readers have a search of their own")
 
+    def look_up(self, run_id: str) -> NoReturn:
+        raise NotImplementedError("nothing is deleted in a search")
+
+    def delete(self, run: Run, at: datetime) -> NoReturn:
+        raise NotImplementedError("nothing is deleted in a search")
+
     def stamp_watched(self, run_id: str, until: datetime) -> NoReturn:
         raise NotImplementedError("readers have a search of their own")
 

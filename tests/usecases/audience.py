@@ -69,6 +69,7 @@ class Audience:
             runs=runs,
             clock=self.time,
             frames=socket_shapes.frames,
+            gone=socket_shapes.gone,
             replay_cap=replay_cap,
         )
         self.run = a_held_run()

@@ -14,6 +14,7 @@ from chalicelib.adapters.models.scripted import Dies, Turn
 from chalicelib.core import doctor, snapshot
 from chalicelib.core.doctor import OVERDUE, Case, Code, Finding, Listing
 from chalicelib.core.events import Event, EventType
+from chalicelib.core.retention import ERASED_AFTER
 from chalicelib.core.run import Run, Status
 from chalicelib.ports.audit import Audit
 from chalicelib.ports.payload_store import PayloadStore
@@ -336,6 +337,9 @@ class Hasty:
         torn, self.first = self.first, None
         return torn or self.audit.case(run_id)
 
+    def deleted(self, account_id: str, limit: int, after: str | None) -> tuple[Sequence[str], str | None]:
+        return self.audit.deleted(account_id, limit, after)
+
     def relist(self, run: Run) -> bool:
         return self.audit.relist(run)
 
@@ -347,6 +351,48 @@ def test_what_a_second_look_does_not_confirm_is_no_finding(practice: Practice) -
     practice.audit = Hasty(practice.shelf.audit, replace(torn, events=torn.events[:-1]))
 
     assert practice.findings() == []
+
+
+def deleted(shelf: Shelf, number: int = 1, **fields: Any) -> Run:
+    """A run that was deleted just now, with a log that is half erased."""
+    return shelf.put(the_run(LOG, run_id=run_id(number), deleted_at=shelf.time.now(), **fields), LOG[3:])
+
+
+def test_a_run_that_is_being_erased_is_not_broken_whatever_is_left_of_it(practice: Practice) -> None:
+    for number, fields in enumerate([{}, {"archived_at": NOON}]):
+        deleted(practice.shelf, number, **fields)
+    practice.shelf.put(the_run(LOG, run_id=run_id(5), deleted_at=practice.shelf.time.now()), [], ARCHIVE)
+    practice.shelf.payloads.delete_under("payloads/")
+    practice.shelf.time.sleep((ERASED_AFTER + OVERDUE).total_seconds())
+
+    assert practice.findings() == []
+
+
+def test_deleted_runs_that_nobody_erases_are_found_on_every_page(practice: Practice) -> None:
+    for number in range(5):
+        deleted(practice.shelf, number)
+    practice.shelf.time.sleep((ERASED_AFTER + OVERDUE).total_seconds() + 1)
+
+    found = practice.findings()
+
+    assert [(each.run_id, each.code) for each in found] == [(run_id(each), Code.OVERDUE) for each in range(5)]
+
+
+def test_repair_lists_a_deleted_run_where_the_tick_finds_it(practice: Practice) -> None:
+    deleted(practice.shelf)
+    unlisted(practice.shelf)
+
+    assert [(f.code, f.repaired) for f in practice.findings(repair=True)] == [(Code.NOT_LISTED, True)]
+
+    assert practice.findings() == []
+    assert [run.run_id for run in practice.shelf.archives.deleted(NOON + A_DAY, 10)] == [RUN_ID]
+
+
+def test_repair_does_not_list_anew_what_was_deleted_meanwhile(practice: Practice) -> None:
+    read = practice.shelf.put(the_run(LOG), LOG)
+    practice.shelf.runs.delete(read, NOON)
+
+    assert not practice.shelf.audit.relist(read)
 
 
 def test_repair_lists_an_ended_run_where_the_archiver_finds_it(practice: Practice) -> None:

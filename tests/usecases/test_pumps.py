@@ -61,6 +61,7 @@ class Town:
             runs=runs,
             clock=VirtualTime(NOON),
             frames=socket_shapes.frames,
+            gone=socket_shapes.gone,
             replay_cap=1000,
         )
         self.needs.watches.connect(SOCKET)

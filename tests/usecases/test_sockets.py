@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -376,3 +377,24 @@ def test_a_batch_that_runs_out_of_time_is_tried_again_and_goes_on_where_it_was(
 
     assert all(reader.events == audience.log() for reader in readers)
     assert all(reader.dropped == [] for reader in readers)
+
+
+@pytest.mark.parametrize("looks", [Audience.ping, Audience.deliver])
+def test_a_socket_is_told_once_that_a_run_it_watches_was_deleted(
+    audience: Audience,
+    watches: DynamoWatchStore,
+    looks: Callable[[Audience], None],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    told: list[dict[str, Any]] = []
+    audience.watch()
+    audience.end()
+    audience.runs.delete(audience.tail()[0], audience.time.now())
+    monkeypatch.setattr(audience.sockets.readers["c1"], "take", lambda frame: told.append(json.loads(frame)))
+
+    looks(audience)
+    audience.ping()
+
+    [problem] = told
+    assert (problem["type"], problem["run_id"], problem["problem"]["code"]) == ("problem", RUN_ID, "run_not_found")
+    assert watches.of_run(RUN_ID) == []

@@ -88,6 +88,14 @@ class FileBucket:
     def delete(self, key: str) -> None:
         self._retry(lambda: self._client.delete_object(Bucket=self._bucket, Key=key))
 
+    def delete_under(self, prefix: str) -> None:
+        """Delete everything whose key begins with `prefix`."""
+        while found := self._retry(lambda: self._client.list_objects_v2(Bucket=self._bucket, Prefix=prefix)).get(
+            "Contents"
+        ):
+            for each in found:
+                self.delete(each["Key"])
+
     @cached_property
     def _client(self) -> S3Client:
         return self._make_inside()
@@ -102,7 +110,12 @@ def upload_key(account_id: str, file_id: str) -> str:
 
 
 def run_key(run_id: str, file_id: str) -> str:
-    return f"run-files/{run_id}/{file_id}"
+    return f"{run_prefix(run_id)}{file_id}"
+
+
+def run_prefix(run_id: str) -> str:
+    """What the keys of all the run's files begin with."""
+    return f"run-files/{run_id}/"
 
 
 def _key_error(fault: ClientError, key: str) -> Exception:

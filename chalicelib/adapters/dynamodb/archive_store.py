@@ -1,4 +1,4 @@
-"""Archives in DynamoDB, and the end of the events that they stand for."""
+"""Archives in DynamoDB, the end of the events that they stand for, and the end of runs that were deleted."""
 
 from __future__ import annotations
 
@@ -53,7 +53,19 @@ class DynamoArchiveStore:
     def close(self, run: Run, at: datetime) -> None:
         archived = items.changed_attributes(run, replace(run, archived_at=at))
         with contextlib.suppress(Refused):
-            self._table.update(Update(keys.run(run.run_id), archived, conditions.IT_HAS_ENDED_AND_IS_NOT_ARCHIVED))
+            self._table.update(Update(keys.run(run.run_id), archived, conditions.IT_IS_TO_BE_ARCHIVED))
+
+    def deleted(self, until: datetime, limit: int) -> Sequence[Run]:
+        return due_index.listed(self._table, keys.deleted_shards(), until, limit)
+
+    def delete_archive(self, run_id: str) -> None:
+        # The item first: whoever meets it finds what it refers to.
+        self._table.delete(keys.archive(run_id))
+        self._payloads.delete_under(archives.packed_prefix(run_id))
+
+    def delete_run(self, run_id: str) -> None:
+        with contextlib.suppress(Refused):
+            self._table.delete(keys.run(run_id), conditions.IT_IS_DELETED)
 
 
 def _events(run_id: str) -> Expression:

@@ -29,9 +29,14 @@ def archive_item(run: Run, snapshot: Event, payloads: PayloadStore) -> Item:
     if len(data.encode()) <= LARGEST:
         return _item(run, snapshot, data)
     packed = gzip.compress(data.encode(), mtime=0)
-    key = f"archives/{run.run_id}/{hashlib.sha256(packed).hexdigest()}"
+    key = f"{packed_prefix(run.run_id)}{hashlib.sha256(packed).hexdigest()}"
     payloads.put(key, packed)
     return {**_item(run, snapshot, NOTHING), "payload": items.text(key)}
+
+
+def packed_prefix(run_id: str) -> str:
+    """What the keys of all the run's packed archives begin with."""
+    return f"archives/{run_id}/"
 
 
 def read_archive(item: Item, payloads: PayloadStore) -> Event:

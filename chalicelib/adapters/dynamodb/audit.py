@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -22,9 +23,13 @@ if TYPE_CHECKING:
 
     from chalicelib.adapters.dynamodb.items import Item
 
-_LISTED = {keys.DUE_PREFIX: Listing.UNFINISHED, keys.OLD_PREFIX: Listing.OLD}
+_LISTED = {
+    keys.DUE_PREFIX: Listing.UNFINISHED,
+    keys.OLD_PREFIX: Listing.OLD,
+    keys.DELETED_PREFIX: Listing.DELETED,
+}
 _PLACE = (keys.DUE_PK, keys.DUE_SK)
-_AS_READ = (*NOBODY_MOVED_IT, "due_at", "archived_at")
+_AS_READ = (*NOBODY_MOVED_IT, "due_at", "archived_at", "deleted_at")
 
 
 @dataclass
@@ -74,6 +79,16 @@ class DynamoAudit:
             incomplete=tuple(log.incomplete),
         )
 
+    def deleted(self, account_id: str, limit: int, after: str | None) -> tuple[Sequence[str], str | None]:
+        found = self._table.query(
+            _deleted_of(account_id),
+            index=keys.BY_ACCOUNT,
+            limit=limit,
+            after=_place(account_id, after) if after else None,
+        )
+        run_ids = [keys.run_id_of(item[keys.PK]["S"]) for item in found.items]
+        return run_ids, run_ids[-1] if found.last else None
+
     def relist(self, run: Run) -> bool:
         attributes = items.run_attributes(run)
         place = {name: attributes[name] for name in _PLACE}
@@ -91,3 +106,15 @@ def _listing(item: Item) -> Listing | None:
 
 def _all_of(run_id: str) -> Expression:
     return Expression(f"#{keys.PK} = :run", {":run": items.text(keys.partition(run_id))})
+
+
+def _deleted_of(account_id: str) -> Expression:
+    return Expression(
+        f"#{keys.ACCOUNT_PK} = :account AND begins_with(#{keys.ACCOUNT_SK}, :kind)",
+        {":account": items.text(keys.account(account_id)), ":kind": items.text(keys.DELETED_SK)},
+    )
+
+
+def _place(account_id: str, run_id: str) -> Item:
+    index = {keys.ACCOUNT_PK: keys.account(account_id), keys.ACCOUNT_SK: keys.account_deleted_sk(run_id)}
+    return items.key(keys.run(run_id) | index)

@@ -78,7 +78,11 @@ def its_cursor_is(sent: int) -> Expression:
     return Expression("#sent = :was_sent", {":was_sent": items.number(sent)})
 
 
-IT_HAS_ENDED_AND_IS_NOT_ARCHIVED = Expression("attribute_exists(#ended_at) AND attribute_not_exists(#archived_at)")
+IT_HAS_ENDED_AND_IS_NOT_DELETED = Expression("attribute_exists(#ended_at) AND attribute_not_exists(#deleted_at)")
+
+IT_IS_TO_BE_ARCHIVED = Expression(f"{IT_HAS_ENDED_AND_IS_NOT_DELETED.text} AND attribute_not_exists(#archived_at)")
+
+IT_IS_DELETED = Expression("attribute_exists(#deleted_at)")
 
 IT_IS_THERE = Expression(f"attribute_exists(#{keys.PK})")
 

@@ -9,7 +9,7 @@ import contextlib
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from chalicelib.adapters.aws.file_bucket import FileBucket, run_key, upload_key
+from chalicelib.adapters.aws.file_bucket import FileBucket, run_key, run_prefix, upload_key
 from chalicelib.adapters.aws.retry import Retry
 from chalicelib.adapters.dynamodb import conditions, file_items, items, keys
 from chalicelib.adapters.dynamodb.conditions import Expression
@@ -80,6 +80,8 @@ class DynamoFileStore:
             self._bucket.delete(run_key(run_id, file_id))
             self._table.delete(keys.run_file(run_id, file_id))
         self._table.delete(keys.run_files_total(run_id))
+        # What has no row was left by somebody who died before writing it.
+        self._bucket.delete_under(run_prefix(run_id))
 
     def _is_kept(self, run_id: str, file: FileRef) -> bool:
         """Whether the run has the file already; if so, it is its latest again."""

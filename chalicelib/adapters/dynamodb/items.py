@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from chalicelib.adapters.dynamodb import keys
-from chalicelib.core import watching
+from chalicelib.core import retention, watching
 from chalicelib.core.announcement import STATUS_WITH
 from chalicelib.core.api_key import ApiKey, Scope
 from chalicelib.core.events import SCHEMA_VERSION, SPARABLE, Event, EventType
@@ -101,6 +101,7 @@ _RUN: Mapping[str, _Form] = {
     "first_token_at": _MOMENT,
     "ended_at": _MOMENT,
     "archived_at": _MOMENT,
+    "deleted_at": _MOMENT,
 }
 
 
@@ -130,7 +131,7 @@ def _index_attributes(run: Run) -> dict[str, Attribute | None]:
     due = _due_place(run)
     return {
         keys.ACCOUNT_PK: text(keys.account(run.account_id)),
-        keys.ACCOUNT_SK: text(keys.account_run_sk(run.run_id)),
+        keys.ACCOUNT_SK: text((keys.account_deleted_sk if run.deleted_at else keys.account_run_sk)(run.run_id)),
         keys.DUE_PK: text(due[0]) if due else None,
         keys.DUE_SK: text(due[1]) if due else None,
         keys.INBOX_PK: text(keys.account(run.account_id)) if run.asks else None,
@@ -138,11 +139,13 @@ def _index_attributes(run: Run) -> dict[str, Attribute | None]:
     }
 
 
-_PLACED_BY = {"due_at", "ended_at", "archived_at"}
+_PLACED_BY = {"due_at", "ended_at", "archived_at", "deleted_at"}
 
 
 def _due_place(run: Run) -> tuple[str, str] | None:
-    """Where the run stands in the index of what is due: unfinished, ended and to be archived one day, or nowhere."""
+    """Where the run stands in the index of what is due: unfinished, to be archived, to be erased, or nowhere."""
+    if erase_at := retention.erase_at(run):
+        return keys.deleted_shard(run.run_id), keys.due_sk(erase_at, run.run_id)
     if run.ended_at and not run.archived_at:
         return keys.old_shard(run.run_id), keys.due_sk(run.ended_at, run.run_id)
     return (keys.due_shard(run.run_id), keys.due_sk(run.due_at, run.run_id)) if run.due_at else None

@@ -21,10 +21,12 @@ all its artifacts    FILES#<run_id>          TOTAL          (how many, of how ma
 index       hash                    range                    holds
 by_account  account_pk ACCOUNT#<id> account_sk RUN#<run_id>  runs; run ids sort by time
                                     account_sk KEY#<key_id>  API keys
+                                    account_sk DELETED#<run_id>  runs that are deleted and not erased yet
 by_inbox    inbox_pk   ACCOUNT#<id> inbox_sk   <run_id>      runs that ask a person something (sparse)
 by_due      due_pk     DUE#<shard>  due_sk <minute>#<run_id> unfinished runs only (sparse); the minute is coarse, so
                                                              that lease renewals within it do not touch the index
             due_pk     OLD#<shard>  due_sk <minute>#<run_id> ended runs, by the minute of their end, until archived
+            due_pk DELETED#<shard>  due_sk <minute>#<run_id> deleted runs, by the minute from which they may be erased
 """
 
 from __future__ import annotations
@@ -185,19 +187,23 @@ def account(account_id: str) -> str:
     return f"ACCOUNT#{account_id}"
 
 
-RUNS_SK, KEYS_SK = "RUN#", "KEY#"
-"""What the account's entries of either kind begin with in the index."""
+RUNS_SK, KEYS_SK, DELETED_SK = "RUN#", "KEY#", "DELETED#"
+"""What the account's entries of each kind begin with in the index."""
 
 
 def account_run_sk(run_id: str) -> str:
     return f"RUN#{run_id}"
 
 
+def account_deleted_sk(run_id: str) -> str:
+    return f"{DELETED_SK}{run_id}"
+
+
 def account_key_sk(key_id: str) -> str:
     return f"KEY#{key_id}"
 
 
-DUE_PREFIX, OLD_PREFIX = "DUE#", "OLD#"
+DUE_PREFIX, OLD_PREFIX, DELETED_PREFIX = "DUE#", "OLD#", "DELETED#"
 
 
 def due_shard(run_id: str) -> str:
@@ -214,6 +220,14 @@ def old_shard(run_id: str) -> str:
 
 def old_shards() -> tuple[str, ...]:
     return tuple(f"{OLD_PREFIX}{shard}" for shard in range(DUE_SHARDS))
+
+
+def deleted_shard(run_id: str) -> str:
+    return f"{DELETED_PREFIX}{_shard(run_id)}"
+
+
+def deleted_shards() -> tuple[str, ...]:
+    return tuple(f"{DELETED_PREFIX}{shard}" for shard in range(DUE_SHARDS))
 
 
 def _shard(run_id: str) -> int:

@@ -31,11 +31,18 @@ class RunReads:
         self._table = table
         self._payloads = payloads
 
+    def look_up(self, run_id: str) -> Run | None:
+        """The run alone, read strongly; one that was deleted and is not erased yet, too."""
+        item = self._table.get(keys.run(run_id))
+        return items.read_run(item) if item else None
+
     def page(self, run_id: str, since: int, limit: int, *, strong: bool = False) -> Page:
         """One Query: the event at the cursor, at most `limit` events after it, and the run behind them."""
         most = limit if since == cursor.START else limit + 1
         found = self._table.query(_log_and_run(run_id, max(since, 0)), limit=most + 1, strong=strong).items
         events = tuple(items.read_event(item) for item in found if not items.is_run(item))
+        if _is_hidden(found):
+            return Page((), None, None)
         reached = bool(found) and items.is_run(found[-1]) and len(events) <= most
         return Page(
             events=events[:most],
@@ -46,7 +53,7 @@ class RunReads:
     def log(self, run_id: str, since: int = cursor.START) -> tuple[Run | None, list[Event]]:
         """The run and the unbroken prefix of its log after `since`, read strongly, however many pages that takes."""
         found = self._table.query_all(_log_and_run(run_id, cursor.following(since)), strong=True)
-        if not found or not items.is_run(found[-1]):
+        if not found or not items.is_run(found[-1]) or _is_hidden(found):
             return None, []
         whole = (payloads.whole_event(run_id, item, self._payloads) for item in found[:-1])
         return items.read_run(found[-1]), list(cursor.unbroken(whole, since))
@@ -56,12 +63,15 @@ class RunReads:
 
         Of a run whose log is gone, the last event comes from its archive.
         """
-        match self._table.query(_log_and_run(run_id, 0), limit=2, strong=True, backwards=True).items:
+        found = self._table.query(_log_and_run(run_id, 0), limit=2, strong=True, backwards=True).items
+        match found:
+            case _ if _is_hidden(found[:1]):
+                return None
             case [run, event] if items.is_run(run):
                 return items.read_run(run), payloads.whole_event(run_id, event, self._payloads)
             case [run] if items.is_run(run):
-                found = self.archive(run_id)
-                end = snapshot.end(found) if found else None
+                archive = self.archive(run_id)
+                end = snapshot.end(archive) if archive else None
                 return (items.read_run(run), end) if end else None
             case _:
                 return None
@@ -114,6 +124,11 @@ class RunReads:
         found = due_index.listed(self._table, keys.due_shards(), now, limit)
         overdue = [(run.due_at, run) for run in found if run.due_at]
         return [run for due_at, run in sorted(overdue, key=lambda pair: pair[0]) if due_at <= now]
+
+
+def _is_hidden(found: Sequence[Item]) -> bool:
+    """Whether the run, which stands behind its events, was deleted: then nothing of it is to be seen."""
+    return bool(found) and items.is_run(found[-1]) and "deleted_at" in found[-1]
 
 
 def _log_and_run(run_id: str, first_seq: int) -> Expression:

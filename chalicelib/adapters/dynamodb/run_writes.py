@@ -6,6 +6,7 @@ once.
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import replace
 from datetime import datetime
 
@@ -110,6 +111,12 @@ class RunWrites:
             self._update(standing_by, ("token", *_DUE), the_same_wait)
         except Refused as refused:
             raise RunMoved(f"{run.run_id} no longer waits for seq {run.waiting_seq}") from refused
+
+    def delete(self, run: Run, at: datetime) -> None:
+        """Note that the ended run is deleted, and list it as to be erased. The first time stands."""
+        deleted = items.changed_attributes(run, replace(run, deleted_at=at))
+        with contextlib.suppress(Refused):
+            self._table.update(Update(keys.run(run.run_id), deleted, conditions.IT_HAS_ENDED_AND_IS_NOT_DELETED))
 
     def stamp_watched(self, run_id: str, until: datetime) -> None:
         """Note that somebody follows the run; an unfinished run only, and never backwards."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from chalicelib.adapters.aws.file_bucket import FileBucket, upload_key
+from chalicelib.adapters.aws.file_bucket import FileBucket, run_key, upload_key
 from chalicelib.adapters.dynamodb.file_store import DynamoFileStore
 from chalicelib.adapters.dynamodb.upload_store import DynamoUploadStore
 from chalicelib.core import files as rules
@@ -166,6 +166,7 @@ def test_the_files_of_a_run_go_with_it_and_no_others(files: DynamoFileStore, s3:
     for run_id in (RUN_ID, "run_2"):
         files.claim(run_id, "acme", [FILE])
         files.keep(run_id, "acme", "a", b"x", "text/plain")
+    s3.put_object(Bucket=BUCKET, Key=run_key(RUN_ID, "file_without_a_row"), Body=b"x")
 
     files.delete_of_run(RUN_ID)
     files.delete_of_run(RUN_ID)

@@ -33,6 +33,7 @@ def a_full_run() -> Run:
         first_token_at=later,
         ended_at=later,
         archived_at=later,
+        deleted_at=later,
     )
 
 
