@@ -23,6 +23,7 @@ from chalicelib.core.change import NOBODY_MOVED_IT, Change, record
 from chalicelib.core.cursor import following
 from chalicelib.core.errors import Conflict, InvalidInput, NotFound
 from chalicelib.core.events import Event, EventType, Log, Stamp
+from chalicelib.core.moments import spelled
 from chalicelib.core.reply import ToolCall
 from chalicelib.core.run import Run, Status
 
@@ -96,7 +97,7 @@ def ask(
         "choices": list(CHOICES[question]),
         "rule": rule,
         "preview": preview,
-        "expires_at": expires_at.isoformat(),
+        "expires_at": spelled(expires_at),
         "on_expiry": on_expiry,
     }
     event = record(EventType.APPROVAL_REQUESTED, data, tail=tail, stamp=stamp)

@@ -9,6 +9,7 @@ from typing import Any
 from chalicelib.core import cursor, ids, steps
 from chalicelib.core.cursor import Answer, NoAnswer
 from chalicelib.core.events import Event, EventType, Log
+from chalicelib.core.moments import spelled
 from chalicelib.core.run import Status
 from chalicelib.core.steps import CallState, Step
 from chalicelib.core.transitions import status_told
@@ -99,7 +100,7 @@ def _decision(asked: Event, resolved: Event) -> dict[str, Any]:
     data = resolved.data
     kept = {name: data[name] for name in ("approval_id", "decision", "by", "note", "grant") if name in data}
     seen = {"args": dict(asked.data["args"])} if "edited" in data else {}
-    return {**kept, "question": asked.data["question"], "at": resolved.at.isoformat(), **seen}
+    return {**kept, "question": asked.data["question"], "at": spelled(resolved.at), **seen}
 
 
 def _waiting(log: Log) -> Mapping[str, Any]:

@@ -13,6 +13,7 @@ from chalicelib.core.api_key import ApiKey
 from chalicelib.core.cursor import Answer
 from chalicelib.core.events import Event, EventType
 from chalicelib.core.files import RunFiles, Upload
+from chalicelib.core.moments import spelled
 from chalicelib.core.permissions import to_data
 from chalicelib.core.policy import Policy
 from chalicelib.core.run import Run
@@ -138,4 +139,4 @@ def policy(one: Policy) -> dict[str, Any]:
 
 def at(time: datetime | None) -> str | None:
     """ISO 8601 with milliseconds; every time is UTC."""
-    return time.isoformat(timespec="milliseconds").replace("+00:00", "Z") if time else None
+    return spelled(time) if time else None

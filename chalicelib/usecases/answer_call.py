@@ -8,6 +8,7 @@ from chalicelib.core.calls import finished
 from chalicelib.core.change import Change, record
 from chalicelib.core.errors import Conflict, InvalidInput, NotFound
 from chalicelib.core.events import Event, EventType, Log, Stamp
+from chalicelib.core.moments import spelled
 from chalicelib.core.run import Run, Status
 from chalicelib.core.steps import CallState
 from chalicelib.core.tools import Answers, ToolResult
@@ -68,7 +69,7 @@ def _check_awaited(run: Run, state: CallState, stamp: Stamp) -> None:
     if not state.awaited or state.answers is not Answers.OUTSIDE:
         raise Conflict("call_not_awaited", "nobody outside is to answer this call")
     if state.deadline is not None and stamp.at >= state.deadline:
-        raise Conflict("call_expired", f"the call could be answered until {state.deadline.isoformat()}")
+        raise Conflict("call_expired", f"the call could be answered until {spelled(state.deadline)}")
 
 
 def _the_same(result: ToolResult, state: CallState, standing: Event) -> Event:

@@ -11,6 +11,7 @@ from queue import SimpleQueue
 from chalicelib.core.approvals import Question
 from chalicelib.core.calls import finished
 from chalicelib.core.events import EventType
+from chalicelib.core.moments import spelled
 from chalicelib.core.permissions import Ruling
 from chalicelib.core.reply import ToolCall
 from chalicelib.core.steps import CallState
@@ -91,7 +92,7 @@ def _begin(call: ToolCall, rule: str, hold: Hold, until: datetime, gate: Gate) -
             "name": call.name,
             "args": dict(call.args),
             "effect": spec.effect,
-            "deadline": deadline.isoformat(),
+            "deadline": spelled(deadline),
             "answers": spec.answers,
             "rule": rule,
             "marks": sorted(spec.marks),

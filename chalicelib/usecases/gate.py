@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from chalicelib.core import approvals
@@ -19,6 +19,8 @@ from chalicelib.ports.agent_book import AgentBook
 from chalicelib.ports.policy_book import PolicyBook
 from chalicelib.ports.toolbox import Toolbox, Toolboxes
 from chalicelib.usecases.hold import Hold
+
+NOT_ALLOWED = "This call is not allowed:"
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +43,8 @@ class Gate:
             return Judgement(Ruling.DENY, problem)
         if call.name not in {spec.name for spec in self.toolbox.specs(self.agent.tools)}:
             return Judgement(Ruling.DENY, f"This agent has no tool {call.name}.")
-        return judge(call.name, self.toolbox.fields(call), self.spec(call), self.layers, facts(log), self.own)
+        said = judge(call.name, self.toolbox.fields(call), self.spec(call), self.layers, facts(log), self.own)
+        return replace(said, rule=f"{NOT_ALLOWED}\n{said.rule}") if said.ruling is Ruling.DENY else said
 
     def spec(self, call: ToolCall) -> ToolSpec:
         """The tool of a call that was let through: that of another version of the runtime, should it be gone."""

@@ -27,6 +27,7 @@ from chalicelib.core.approvals import Decision, Question
 from chalicelib.core.cursor import following
 from chalicelib.core.decide import next_act
 from chalicelib.core.errors import ModelFault
+from chalicelib.core.moments import spelled
 from chalicelib.core.run import Trigger
 from chalicelib.core.transitions import move
 from chalicelib.ports.agent_book import AgentBook
@@ -47,7 +48,7 @@ from chalicelib.usecases.think import think
 CLOCK = "clock"
 """Who answers a question that nobody else answered."""
 
-OUTCOME_UNKNOWN = "The call was begun, and its worker never said how it ended."
+OUTCOME_UNKNOWN = "The call was begun, and nobody knows how it ended."
 
 TO_TIDY_UP = timedelta(seconds=15)
 """What a worker keeps of its time to write down where it stands."""
@@ -183,7 +184,7 @@ class Worker:
     def _wait(self, reason: str, wake_at: datetime, detail: str | None = None) -> Route:
         self.hold.commit(
             Trigger.WAIT,
-            {"for": reason, "until": wake_at.isoformat(), "detail": detail},
+            {"for": reason, "until": spelled(wake_at), "detail": detail},
             waiting_for=reason,
             waiting_seq=following(self.hold.tail),
             wake_at=wake_at,

@@ -61,11 +61,17 @@ def agent(told: Json) -> None:
         "model": told["model"],
         "tools": ", ".join(told["tools"]),
         "declared": ", ".join(f"{tool['name']} ({tool['kind']})" for tool in told["declared"]),
+        "permissions": _rules(told["permissions"]),
         "budget": _budget(told["budget"]),
         "answer within": f"{told['answer_within']} s, then {told['on_expiry']}",
     }
     _facts([(name, str(value)) for name, value in facts.items() if value not in (None, "")])
     print(f"\n{printable(told['prompt']) if sys.stdout.isatty() else told['prompt']}")
+
+
+def _rules(told: Iterable[Json]) -> str:
+    """Rules as JSON says them, one after the other; their lines are the server's grammar, and not ours to spell."""
+    return "; ".join(json.dumps(rule, ensure_ascii=False) for rule in told)
 
 
 def keys(rows: Iterable[Json]) -> None:

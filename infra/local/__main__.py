@@ -9,6 +9,7 @@ import signal
 import sys
 import threading
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from chalicelib import bootstrap
 from chalicelib.config import InvalidSetting
@@ -60,22 +61,27 @@ def _serve(asked: argparse.Namespace, stop: threading.Event) -> None:
         print("Stopping.", file=sys.__stdout__, flush=True)
 
 
+USUAL_PORT = 8787
+"""Where `pawl` looks unless it is told otherwise."""
+
+
 def _banner(url: str, asked: argparse.Namespace) -> str:
+    pawl = "pawl" if asked.port == USUAL_PORT else f"PORT={urlsplit(url).port} pawl"
     kept = f"data     {asked.data}" if asked.data else "data     in memory only (--data DIR keeps it)"
     return f"""
 Pawl is running at {url}  (Ctrl-C stops it)
 
 console  {url}/
-key      {KEY}, found by `pawl` when it is run here
+key      {KEY}, found by `{pawl}` when it is run here
 {kept}
-try      pawl run "Analyse market data" --follow
+try      {pawl} run "Analyse market data" --follow
          curl -s {url}/v1/agents -H "Authorization: Bearer $(cat {KEY})"
 """
 
 
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m infra.local", description=__doc__)
-    port = os.environ.get("PORT") or "8787"
+    port = os.environ.get("PORT") or str(USUAL_PORT)
     parser.add_argument("--port", type=int, default=port, help="where to serve on 127.0.0.1 (PORT, 8787)")
     parser.add_argument("--data", type=Path, metavar="DIR", help="keep runs and keys there, over restarts and kills")
     kinds = ("thread", "process")

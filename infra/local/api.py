@@ -79,7 +79,7 @@ class RestApi:
     def _event(self, asked: Asked, request_id: str) -> Event:
         if len(asked.body) > MAX_BODY:
             raise Refused("REQUEST_TOO_LARGE")
-        # Text, as API Gateway hands it on; bytes that are none reach the app as something that is no JSON.
+        # Text, as API Gateway hands it on. Bytes that are none become question marks: a Lambda's event has no others.
         body: Any = asked.body.decode(errors="replace") or None
         try:
             event: Event = self._events.create_lambda_event(asked.method, asked.path, dict(asked.headers), body)

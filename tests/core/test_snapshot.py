@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from chalicelib.core import cursor, snapshot
 from chalicelib.core.cursor import Answer, NoAnswer
 from chalicelib.core.events import Event, EventType
+from chalicelib.core.moments import spelled
 from chalicelib.core.run import Status
 from tests.core.a_log import RUN_ID, LogInWords, a_log, a_started_log
 from tests.core.a_reader import folded
@@ -97,7 +98,7 @@ def test_it_tells_what_is_asked_and_what_people_decided_and_what_was_refused() -
         "decision": "edit",
         "by": "key_1",
         "note": "not anna",
-        "at": words.events[6].at.isoformat(),
+        "at": spelled(words.events[6].at),
         "args": {},
     }
     assert (open_["approval"]["approval_id"], "decisions" in open_) == ("ap_5", False)

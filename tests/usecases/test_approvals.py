@@ -13,6 +13,7 @@ from chalicelib.adapters.tools.toolbox import FunctionToolbox, Shared
 from chalicelib.core.approvals import Decision, Verdict
 from chalicelib.core.errors import Conflict, InvalidInput, NotFound
 from chalicelib.core.events import Event, EventType
+from chalicelib.core.moments import spelled
 from chalicelib.core.permissions import Grant, Ruling
 from chalicelib.core.policy import Policy
 from chalicelib.core.run import Run, Status
@@ -100,7 +101,7 @@ def test_the_question_says_what_would_be_done_and_until_when(workshop: OpenWorks
     assert asked.data["preview"]
     assert asked.data["rule"]
     assert shop.run.asks == (asked.data["approval_id"],)
-    assert asked.data["expires_at"] == shop.run.wake_at.isoformat()  # type: ignore[union-attr]
+    assert asked.data["expires_at"] == spelled(shop.run.wake_at)  # type: ignore[arg-type]
 
 
 def test_nothing_is_held_while_a_person_thinks(workshop: OpenWorkshop) -> None:
@@ -417,7 +418,7 @@ def test_what_a_run_may_not_use_is_not_shown_to_its_model_and_refused_all_the_sa
     assert seen == [("look",), ("look",)]
     assert risky.made == []
     (told,) = shop.told(EventType.TOOL_FINISHED)
-    assert (told.data["refused"], told.data["content"]) == (True, "no rule allows it")
+    assert (told.data["refused"], told.data["content"]) == (True, "This call is not allowed:\nno rule allows it")
 
 
 @pytest.mark.parametrize("preapproved", [True, False])
@@ -436,7 +437,7 @@ def test_an_approval_does_not_outlive_the_policy_that_let_it_be_asked_for(worksh
     assert shop.advance() == END
     assert shop.tools["send"].made == []
     (told,) = shop.told(EventType.TOOL_FINISHED)
-    assert (told.data["refused"], told.data["content"]) == (True, "deny send")
+    assert (told.data["refused"], told.data["content"]) == (True, "This call is not allowed:\ndeny send")
 
 
 def test_a_limit_holds_for_questions_that_were_asked_at_once(workshop: OpenWorkshop) -> None:

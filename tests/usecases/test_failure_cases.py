@@ -7,7 +7,7 @@ the same numbers: in tests/adapters/tools, tests/core, tests/adapters/net and te
 from __future__ import annotations
 
 import threading
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, cast
 
 import pytest
@@ -323,7 +323,7 @@ def test_f12_a_call_s_deadline_lies_within_the_time_that_its_lambda_has_left(wor
     began = shop.time.now()
     shop.advance(seconds=400)
     (started,) = shop.told(EventType.TOOL_STARTED)
-    assert started.data["deadline"] < (began + timedelta(seconds=400)).isoformat()
+    assert datetime.fromisoformat(started.data["deadline"]) < began + timedelta(seconds=400)
     assert shop.time.now() - began < timedelta(seconds=400), "the worker was through before it was killed"
     assert shop.told(EventType.TOOL_UNKNOWN)
 
