@@ -88,6 +88,7 @@ def half(asked: Asked) -> Said:
         (lambda asked: raw(b'{"jsonrpc": '), "its answer is no JSON"),
         (lambda asked: raw(b"[" * 100_000), "its answer is no JSON"),
         (lambda asked: raw(b'{"result": {"a": NaN}}'), "its answer is no JSON"),
+        (lambda asked: raw(b'{"result": {"a": -1e999}}'), "its answer is no JSON"),
         (lambda asked: raw(b"[]"), "its answer is neither a result nor an error"),
         (lambda asked: raw(b"<html>", headers={"Content-Type": "text/html"}), "neither JSON nor a stream of events"),
         (
