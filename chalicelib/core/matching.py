@@ -42,6 +42,8 @@ def canonical(kind: Matching, value: Any) -> Any:
 def _text(value: Any) -> str:
     if not isinstance(value, str):
         raise ValueError("a string")
+    if any("\ud800" <= char <= "\udfff" for char in value):
+        raise ValueError("a string of whole characters, without half of a surrogate pair")
     return unicodedata.normalize("NFC", value)
 
 

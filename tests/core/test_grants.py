@@ -95,6 +95,12 @@ WRONG: list[tuple[Any, str]] = [
     ({"effect": "allow", "tool": "ticket", "when": {"size": {"max": float("nan")}}}, "permissions[0].when.size.max"),
     ({"effect": "allow", "tool": "ticket", "when": {"size": {"eq": 2**53 + 2}}}, "permissions[0].when.size.eq"),
     ({"effect": "allow", "tool": "ticket", "when": {"queue": {"eq": ["a"]}}}, "permissions[0].when.queue.eq"),
+    (
+        {"effect": "allow", "tool": "ticket", "when": {"queue": {"in": ["a", "\ud800"]}}},
+        "permissions[0].when.queue.in[1]",
+    ),
+    ('allow ticket(queue="\\ud800")', "permissions[0].when.queue.eq"),
+    ('allow ticket(queue="a\\udfff"*)', "permissions[0].when.queue.prefix"),
     ({"effect": "allow", "tool": "ticket", "when": {"queue": {"eq": "a" * 1001}}}, "permissions[0].when.queue.eq"),
     (
         {"effect": "allow", "tool": "notes", "when": {"path": {"path_under": "../a"}}},
