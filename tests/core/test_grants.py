@@ -123,6 +123,7 @@ WRONG: list[tuple[Any, str]] = [
     ("allow http_get(path=a)", "permissions[0]"),
     ("allow http_gte", "permissions[0]"),
     ("allow http_get(host<=a.com)", "permissions[0].when.host.max"),
+    ("deny mail.send(to=nobody)", "permissions[0].when.to.eq"),
     ("allow ticket(size=a)", "permissions[0].when.size.eq"),
     (r'allow ticket(queue="\x")', "permissions[0]"),
     ("allow  " + " " * 20_000, "permissions[0]"),
