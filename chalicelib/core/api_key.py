@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -34,6 +35,7 @@ class ApiKey:
 
 PREFIX = "pawl_"
 MAX_NAME = 100
+_KEY_ID = re.compile(r"key_[A-Za-z0-9_-]{1,64}")
 
 
 def secret(chance: bytes) -> str:
@@ -63,6 +65,11 @@ def digest(secret: str) -> str:
 def key_id(chance: bytes) -> str:
     """The id under which a key is listed and revoked."""
     return "key_" + chance.hex()
+
+
+def is_key_id(text: str) -> bool:
+    """Whether a key could have that id."""
+    return _KEY_ID.fullmatch(text) is not None
 
 
 def check(name: str, scopes: frozenset[Scope]) -> None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
-from chalicelib.core import json_schema, mcp
+from chalicelib.core import json_schema, mcp, rule_text
 from chalicelib.core.declared import SERVER_NAME, DeclaredTool, LambdaTool, McpOverride, McpServer, OutsideTool
 from chalicelib.core.errors import InvalidInput
 from chalicelib.core.fields import check_count, check_form, check_range, check_text, check_type, check_word, fields
@@ -132,12 +132,14 @@ def _check_nature(given: Mapping[str, Any], where: str, longest: float) -> None:
 
 
 def _check_matching(given: Mapping[str, Any], where: str) -> None:
-    """A field that permissions may look at is an argument that the schema knows."""
+    """A field that permissions may look at is an argument that the schema knows, and that a line can name: by their
+    lines rules are told apart."""
     matching = given.get("fields", {})
     check_count(matching, f"{where}.fields", MAX_FIELDS)
     arguments = given["parameters"].get("properties", {})
     for name, how in matching.items():
         check_word(name, f"{where}.fields", arguments)
+        check_form(name, f"{where}.fields", rule_text.FIELD, rule_text.FIELD_FORM)
         check_word(how, f"{where}.fields.{name}", Matching)
 
 

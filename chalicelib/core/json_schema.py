@@ -7,12 +7,15 @@ fetches one.
 from __future__ import annotations
 
 import json
+import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
+from urllib.parse import unquote
 
 from chalicelib.core.errors import InvalidInput
 from chalicelib.core.fields import check_type
+from chalicelib.core.matching import LARGEST_EXACT
 
 MAX_BYTES = 16 * 1024
 MAX_DEPTH = 24
@@ -35,7 +38,9 @@ def check(schema: Any, field: str) -> None:
         raise InvalidInput("schema_too_large", f"it has {size} bytes", field=field, expected=expected)
     if schema.get("type") != "object":
         raise _invalid(f"{field}.type", "object")
+    _check_numbers(schema, field)
     _check_schema(schema, field)
+    _check_references(schema, field)
 
 
 def _depth(value: Any, most: int) -> int:
@@ -44,6 +49,17 @@ def _depth(value: Any, most: int) -> int:
         return 0
     inside = value.values() if isinstance(value, dict) else value
     return 1 + max((_depth(each, most - 1) for each in inside), default=0)
+
+
+def _check_numbers(value: Any, field: str) -> None:
+    """Wherever a number stands, it is one that every reader of JSON reads alike, and can reckon with."""
+    if isinstance(value, (dict, list)):
+        for step, each in value.items() if isinstance(value, dict) else enumerate(value):
+            _check_numbers(each, f"{field}.{step}" if isinstance(value, dict) else f"{field}[{step}]")
+    elif (isinstance(value, int) and abs(value) > LARGEST_EXACT) or (
+        isinstance(value, float) and not math.isfinite(value)
+    ):
+        raise _invalid(field, "a number that JSON has, and a whole one of at most 2^53")
 
 
 def _check_schema(schema: Any, field: str) -> None:
@@ -104,6 +120,50 @@ def _check_dependent(value: Any, field: str) -> None:
 def _check_reference(value: Any, field: str) -> None:
     if not isinstance(value, str) or not value.startswith("#"):
         raise _invalid(field, "a reference within the schema, such as #/$defs/name")
+
+
+def _check_references(root: Mapping[str, Any], field: str) -> None:
+    """Each leads to a schema, which may stand where nothing else looks for one."""
+    left: list[Any] = [root]
+    followed: set[str] = set()
+    while left:
+        schema = left.pop()
+        left += _inside(schema)
+        reference = schema.get("$ref") if isinstance(schema, dict) else None
+        if reference is not None and reference not in followed:
+            followed.add(reference)
+            try:
+                found = _referred(root, reference)
+            except LookupError:
+                raise _invalid(field, f"references that lead somewhere, other than {reference!r:.80}") from None
+            _check_schema(found, f"{field}{reference.removeprefix('#').replace('/', '.')}")
+            left.append(found)
+
+
+def _referred(root: Any, reference: str) -> Any:
+    """What stands there. Raises `LookupError`."""
+    if reference != "#" and not reference.startswith("#/"):
+        raise LookupError(reference)
+    for step in unquote(reference[2:]).split("/") if len(reference) > 1 else ():
+        if isinstance(root, list) and step.isascii() and step.isdecimal():
+            root = root[int(step[:9])]
+        elif isinstance(root, dict):
+            root = root[step.replace("~1", "/").replace("~0", "~")]
+        else:
+            raise LookupError(reference)
+    return root
+
+
+def _inside(schema: Any) -> Iterable[Any]:
+    """The schemas right within one that was checked."""
+    for keyword, value in schema.items() if isinstance(schema, dict) else ():
+        match KEYWORDS.get(keyword):
+            case check if check is _check_schema:
+                yield value
+            case check if check is _check_schemas:
+                yield from value
+            case check if check in (_check_named, _check_patterns):
+                yield from value.values()
 
 
 def _refuse(value: Any, field: str) -> None:

@@ -11,10 +11,12 @@ from typing import Any
 from chalicelib.core import egress
 from chalicelib.core.egress import WEB_PORTS, HostPattern
 from chalicelib.core.errors import EgressRefused
+from chalicelib.core.mail import ADDRESS
 from chalicelib.core.tools import Matching
 
 MATCHERS: Mapping[Matching, tuple[str, ...]] = {
     Matching.TEXT: ("eq", "in", "prefix"),
+    Matching.ADDRESS: ("eq", "in", "prefix"),
     Matching.HOST: ("host_in",),
     Matching.NUMBER: ("eq", "in", "max"),
     Matching.PATH: ("eq", "in", "path_under"),
@@ -31,8 +33,8 @@ ANY_NAME_BELOW = "*."
 def canonical(kind: Matching, value: Any) -> Any:
     """The one spelling of a value, or of each in a list. Raises ValueError for what has none.
 
-    Text is composed (NFC), a host is lower case, punycode and without a trailing dot or a port of the web, a path has
-    no `.`, no empty parts and does not lead upwards.
+    Text is composed (NFC), a mail address is lower case, a host is lower case, punycode and without a trailing dot or
+    a port of the web, a path has no `.`, no empty parts and does not lead upwards.
     """
     if isinstance(value, list | tuple):
         return [_SPELLING[kind](each) for each in value]
@@ -42,7 +44,17 @@ def canonical(kind: Matching, value: Any) -> Any:
 def _text(value: Any) -> str:
     if not isinstance(value, str):
         raise ValueError("a string")
+    if any("\ud800" <= char <= "\udfff" for char in value):
+        raise ValueError("a string of whole characters, without half of a surrogate pair")
     return unicodedata.normalize("NFC", value)
+
+
+def _address(value: Any) -> str:
+    """Mailboxes whose names differ in case alone are two by the standard, and one wherever mail is received."""
+    address = _text(value).lower()
+    if ADDRESS.fullmatch(address) is None:
+        raise ValueError("an address such as jo@example.com")
+    return address
 
 
 def _number(value: Any) -> int | float:
@@ -86,6 +98,7 @@ def host_pattern(value: Any) -> str:
 
 _SPELLING: Mapping[Matching, Callable[[Any], Any]] = {
     Matching.TEXT: _text,
+    Matching.ADDRESS: _address,
     Matching.HOST: _host,
     Matching.NUMBER: _number,
     Matching.PATH: _path,
@@ -98,6 +111,9 @@ def wanted(kind: Matching, matcher: str, value: Any) -> Any:
         return host_pattern(value)
     if isinstance(value, list | tuple):
         raise ValueError("one value")
+    if matcher == "prefix":
+        # The beginning of an address is none.
+        return _text(value).lower() if kind is Matching.ADDRESS else _text(value)
     return _SPELLING[kind](value)
 
 

@@ -51,9 +51,14 @@ class Offer:
     loopback: bool = False
 
 
+def is_name(text: str) -> bool:
+    """Whether an agent could have that name."""
+    return NAME.fullmatch(text) is not None
+
+
 def check_name(name: str) -> None:
     """Raises `InvalidInput`."""
-    if NAME.fullmatch(name) is None:
+    if not is_name(name):
         detail = "this is no name of an agent"
         raise InvalidInput("invalid_agent_name", detail, field="name", expected=NAME_FORM)
 

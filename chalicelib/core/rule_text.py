@@ -14,16 +14,21 @@ from chalicelib.core.tools import Matching
 
 MAX_LINE = 10_000
 
+FIELD_FORM = "a letter or _, then at most 99 letters, digits, _, . or -"
+_FIELD = r"[A-Za-z_][\w.-]{0,99}+"
+FIELD = re.compile(_FIELD, re.ASCII)
+"""The name of a field, as a rule may have it."""
+
 _QUOTED = r'"(?:[^"\\]|\\.)*"'
 _ONE = rf'(?:{_QUOTED}\*?|[^\s,()|"<=]+)'
-_CONDITION = rf"[A-Za-z_][\w.-]*\s*+(?:<=|=)\s*+{_ONE}(?:\|{_ONE})*"
+_CONDITION = rf"{_FIELD}\s*+(?:<=|=)\s*+{_ONE}(?:\|{_ONE})*"
 _LINE = re.compile(
     rf"(?P<effect>[a-z]+)\s++(?P<tool>[\w.*-]++)"
     rf"(?:\s*+\(\s*+(?P<conditions>{_CONDITION}(?:\s*+,\s*+{_CONDITION})*)?\s*+\))?"
     rf"(?:\s++max\s++(?P<calls>\d{{1,9}}))?(?P<preapproved>\s++preapproved)?",
     re.ASCII,
 )
-_EACH = re.compile(rf"(?P<field>[A-Za-z_][\w.-]*)\s*+(?P<sign><=|=)\s*+(?P<values>{_ONE}(?:\|{_ONE})*)\s*+(?:,\s*+)?")
+_EACH = re.compile(rf"(?P<field>{_FIELD})\s*+(?P<sign><=|=)\s*+(?P<values>{_ONE}(?:\|{_ONE})*)\s*+(?:,\s*+)?")
 
 
 class NotARule(Exception):  # noqa: N818 - named by what happened

@@ -46,6 +46,7 @@ class Matching(StrEnum):
     """How a permission may look at a field of a call."""
 
     TEXT = "text"
+    ADDRESS = "address"
     HOST = "host"
     NUMBER = "number"
     PATH = "path"

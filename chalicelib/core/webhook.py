@@ -76,9 +76,14 @@ def secret(chance: bytes) -> str:
     return SECRET_PREFIX + base64.b64encode(chance).decode()
 
 
+def is_name(text: str) -> bool:
+    """Whether a webhook could have that name."""
+    return _NAME.fullmatch(text) is not None
+
+
 def check_name(name: str) -> None:
     """Raises `InvalidInput`."""
-    if _NAME.fullmatch(name) is None:
+    if not is_name(name):
         expected = "1 to 63 of a-z, 0-9, - and _, the first a letter or a digit"
         raise InvalidInput("invalid_webhook_name", "this can't be a webhook's name", field="name", expected=expected)
 
@@ -105,7 +110,7 @@ def events(names: Sequence[object] | None) -> frozenset[EventType]:
     if names is None:
         return frozenset(STATUS_WITH)
     known = {str(type): type for type in STATUS_WITH}
-    unknown = [name for name in names if name not in known]
+    unknown = [name for name in names if not isinstance(name, str) or name not in known]
     if unknown or not names:
         detail = f"{unknown[0]!r:.80} is not announced" if unknown else "a webhook without events is told nothing"
         raise InvalidInput("invalid_webhook_events", detail, field="events", expected=f"any of: {', '.join(known)}")

@@ -16,7 +16,8 @@ def check_webhook(asked: Task, *, account_id: str, webhooks: WebhookStore, polic
     if asked.webhook is None:
         return asked
     url = webhook.check_url(asked.webhook.url, policy, field="webhook.url")
-    if webhooks.find(account_id, asked.webhook.signed_by) is None:
+    name = asked.webhook.signed_by
+    if not webhook.is_name(name) or webhooks.find(account_id, name) is None:
         detail, expected = "the account has no such webhook", "the name of a webhook of the account, whose secret signs"
         raise InvalidInput("unknown_webhook", detail, field="webhook.signed_by", expected=expected)
     return replace(asked, webhook=replace(asked.webhook, url=url))

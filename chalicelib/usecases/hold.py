@@ -7,6 +7,7 @@ inbox.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -26,6 +27,8 @@ from chalicelib.ports.crew import Crew
 from chalicelib.ports.run_store import RunStore
 
 T = TypeVar("T")
+
+logger = logging.getLogger(__name__)
 
 LOOK_EVERY = timedelta(seconds=1.5)
 """After so long without an append the tail is read: a cancel is seen within two seconds in a silent model too."""
@@ -141,18 +144,29 @@ class Hold:
         return None
 
     def beside(self, work: Callable[[], object], until: datetime) -> None:
-        """Let something be done that takes its time. Comes back when it is, at `until`, or once a cancel is seen."""
-        done: SimpleQueue[bool] = SimpleQueue()
+        """Let something be done that takes its time. Comes back when it is, at `until`, or once a cancel is seen.
+
+        Raises what the work raised, where it was waited for.
+        """
+        done: SimpleQueue[tuple[Exception | None]] = SimpleQueue()
 
         def beside() -> None:
+            fault: Exception | None = None
             try:
                 work()
+            except Exception as caught:
+                # Somebody may have ceased to wait for it: then this line is all that is left of the fault.
+                logger.warning("what was done beside the run failed: run_id=%s", self.run.run_id, exc_info=True)
+                fault = caught
             finally:
-                done.put(True)
+                done.put((fault,))
 
         self.crew.begin(beside)
-        while not self.cancelling and self.clock.now() < until and not self.attend(done, until):
-            continue
+        ended = None
+        while ended is None and not self.cancelling and self.clock.now() < until:
+            ended = self.attend(done, until)
+        if ended is not None and ended[0] is not None:
+            raise ended[0]
 
     def rest(self, until: datetime) -> None:
         """Wait, holding the run. Comes back early if the log went on."""

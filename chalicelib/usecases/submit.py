@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from chalicelib.core import grants, ids, lease, task
+from chalicelib.core import grants, ids, lease, recipe, task
 from chalicelib.core.account import owned
 from chalicelib.core.agent import Agent
 from chalicelib.core.change import record
@@ -78,7 +78,7 @@ def submit(
 
 
 def _agent(name: str, account_id: str, agents: AgentBook) -> Agent:
-    agent = agents.find(account_id, name)
+    agent = agents.find(account_id, name) if recipe.is_name(name) else None
     if agent is None:
         known = ", ".join(agent.name for agent in agents.all(account_id))
         raise InvalidInput(

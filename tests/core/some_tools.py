@@ -28,6 +28,6 @@ FETCH = a_tool(
     fields={"host": Matching.HOST, "method": Matching.TEXT},
 )
 TICKET = a_tool("ticket", effect=Effect.KEYED, fields={"size": Matching.NUMBER, "queue": Matching.TEXT})
-MAIL = a_tool("mail.send", fields={"to": Matching.TEXT, "domain": Matching.HOST})
+MAIL = a_tool("mail.send", fields={"to": Matching.ADDRESS, "domain": Matching.HOST})
 
 EVERY = (CLOCK, NOTES, FETCH, TICKET, MAIL)

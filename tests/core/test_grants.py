@@ -95,6 +95,12 @@ WRONG: list[tuple[Any, str]] = [
     ({"effect": "allow", "tool": "ticket", "when": {"size": {"max": float("nan")}}}, "permissions[0].when.size.max"),
     ({"effect": "allow", "tool": "ticket", "when": {"size": {"eq": 2**53 + 2}}}, "permissions[0].when.size.eq"),
     ({"effect": "allow", "tool": "ticket", "when": {"queue": {"eq": ["a"]}}}, "permissions[0].when.queue.eq"),
+    (
+        {"effect": "allow", "tool": "ticket", "when": {"queue": {"in": ["a", "\ud800"]}}},
+        "permissions[0].when.queue.in[1]",
+    ),
+    ('allow ticket(queue="\\ud800")', "permissions[0].when.queue.eq"),
+    ('allow ticket(queue="a\\udfff"*)', "permissions[0].when.queue.prefix"),
     ({"effect": "allow", "tool": "ticket", "when": {"queue": {"eq": "a" * 1001}}}, "permissions[0].when.queue.eq"),
     (
         {"effect": "allow", "tool": "notes", "when": {"path": {"path_under": "../a"}}},
@@ -117,6 +123,7 @@ WRONG: list[tuple[Any, str]] = [
     ("allow http_get(path=a)", "permissions[0]"),
     ("allow http_gte", "permissions[0]"),
     ("allow http_get(host<=a.com)", "permissions[0].when.host.max"),
+    ("deny mail.send(to=nobody)", "permissions[0].when.to.eq"),
     ("allow ticket(size=a)", "permissions[0].when.size.eq"),
     (r'allow ticket(queue="\x")', "permissions[0]"),
     ("allow  " + " " * 20_000, "permissions[0]"),

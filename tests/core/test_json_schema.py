@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
+from chalicelib.adapters.tools.schema import arguments_problem
 from chalicelib.core import json_schema
 from chalicelib.core.errors import InvalidInput
 
@@ -37,6 +38,18 @@ def test_a_schema_of_many_keywords_is_one() -> None:
     Draft202012Validator.check_schema(WHOLE)
 
     json_schema.check(WHOLE, "parameters")
+
+
+@pytest.mark.parametrize("reference", ["#", "#/properties/a%20b", "#/x/0", "#/$defs/c~1d"])
+def test_a_reference_may_lead_to_every_schema_of_its_document(reference: str) -> None:
+    schema = {
+        "type": "object",
+        "x": [{"type": "string"}],
+        "properties": {"a b": {}, "n": {"$ref": reference}},
+        "$defs": {"c/d": True},
+    }
+    json_schema.check(schema, "parameters")
+    assert arguments_problem({}, schema) is None
 
 
 json_values = st.recursive(
@@ -80,6 +93,17 @@ def test_nothing_is_taken_for_a_schema_that_the_standard_does_not_take_for_one(k
             "parameters.properties.a.pattern",
         ),
         ({"type": "object", "$ref": "https://x.example/schema"}, "invalid_schema", "parameters.$ref"),
+        ({"type": "object", "multipleOf": 10**400}, "invalid_schema", "parameters.multipleOf"),
+        ({"type": "object", "maximum": float("inf")}, "invalid_schema", "parameters.maximum"),
+        ({"type": "object", "enum": [1, -(2**53) - 1]}, "invalid_schema", "parameters.enum[1]"),
+        ({"type": "object", "not": {"$ref": "#/$defs/none"}}, "invalid_schema", "parameters"),
+        ({"type": "object", "not": {"$ref": "#named"}}, "invalid_schema", "parameters"),
+        ({"type": "object", "not": {"$ref": "#/x/1"}, "x": [{}]}, "invalid_schema", "parameters"),
+        ({"type": "object", "not": {"$ref": "#/x/y"}, "x": [{}]}, "invalid_schema", "parameters"),
+        ({"type": "object", "title": "t", "anyOf": [{"$ref": "#/title"}]}, "invalid_schema", "parameters.title"),
+        ({"type": "object", "x": [7], "$ref": "#/x/0"}, "invalid_schema", "parameters.x.0"),
+        ({"type": "object", "x": {"type": "odd"}, "$ref": "#/x"}, "invalid_schema", "parameters.x.type"),
+        ({"type": "object", "x": {"$ref": "#/y"}, "$ref": "#/x"}, "invalid_schema", "parameters"),
         ({"type": "object", "$id": "https://x.example/schema"}, "invalid_schema", "parameters.$id"),
         ({"type": "object", "description": "x" * 16_384}, "schema_too_large", "parameters"),
     ],

@@ -408,3 +408,15 @@ def test_a_run_s_own_rules_lift_neither_the_question_about_a_host_nor_the_one_ab
     leaking = Facts(marks=frozenset(Mark))
     assert judge(FETCH.name, fields, FETCH, [layer("allow *")], leaking, own).ruling is ASK
     assert judge(FETCH.name, {"host": "b.com"}, FETCH, [layer("allow *")], Facts(), own).ruling is DENY
+
+
+@pytest.mark.parametrize("rule", ["to=Boss@Example.COM", "to=x@y.example|BOSS@example.com", "to=Boss*"])
+@pytest.mark.parametrize("to", ["boss@example.com", "Boss@Example.com", ["jo@acme.com", "BOSS@EXAMPLE.COM"]])
+def test_an_address_is_the_same_however_it_is_written(rule: str, to: Any) -> None:
+    rules = layer(f"deny mail.send({rule})", "allow mail.send max 9 preapproved")
+    assert ruling(MAIL, rules, to=to) is DENY
+    assert ruling(MAIL, rules, to="jo@acme.com") is ALLOW
+
+
+def test_what_is_no_address_is_denied_where_one_is_judged() -> None:
+    assert ruling(MAIL, layer("allow mail.send max 9 preapproved"), to="boss@example\u3002com") is DENY

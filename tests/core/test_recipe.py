@@ -135,6 +135,14 @@ MISTAKES: list[tuple[Any, str, str | None]] = [
     (lambdas(secrets=["../bank"]), "wrong_form", "declared[0].secrets[0]"),
     (lambdas(secrets=[f"s{n}" for n in range(9)]), "too_many", "declared[0].secrets"),
     (lambdas(fields={"from": "text"}), "unknown_word", "declared[0].fields"),
+    *(
+        (
+            lambdas(fields={name: "text"}, parameters={"type": "object", "properties": {name: {}}}),
+            "wrong_form",
+            "declared[0].fields",
+        )
+        for name in ("a\nb", "a=1, b", "", "1st", "ä", "a" * 101, "a\n")
+    ),
     (lambdas(fields={"to": "regex"}), "unknown_word", "declared[0].fields.to"),
     (servers(url="http://wiki.example/mcp"), "url_not_https", "declared[1].url"),
     (servers(url="http://127.0.0.1:9000/mcp"), "url_not_https", "declared[1].url"),

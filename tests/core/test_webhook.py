@@ -114,7 +114,7 @@ def test_a_laptop_may_be_told_on_itself_without_tls_and_nobody_else_may() -> Non
         webhook.check_url("http://192.168.0.1/", LAPTOP)
 
 
-@pytest.mark.parametrize("names", [[], ["run.started"], ["run.done", 7], [None]])
+@pytest.mark.parametrize("names", [[], ["run.started"], ["run.done", 7], [None], [[]], [{}], ["run.done", {"a": 1}]])
 def test_events_that_are_not_announced_are_refused(names: list[object]) -> None:
     with pytest.raises(InvalidInput) as refused:
         webhook.events(names)

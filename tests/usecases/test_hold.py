@@ -215,3 +215,20 @@ def test_what_is_next_is_decided_once_the_tools_have_been_asked_for(workshop: Op
     shop.toolbox.pending = lambda: looks.pop() if looks else None  # type: ignore[method-assign, assignment]
     assert shop.advance() == END
     assert shop.log[-1].data == {"output": {"text": "Done."}}
+
+
+def test_a_fault_of_asking_for_the_tools_ends_the_slice_and_is_no_endless_round(
+    workshop: OpenWorkshop, caplog: pytest.LogCaptureFixture
+) -> None:
+    shop = workshop((Turn(text="never"),), [Tool()])
+    looks: list[int] = []
+
+    def fails() -> None:
+        looks.append(1)
+        raise ZeroDivisionError("while looking")
+
+    shop.toolbox.pending = lambda: fails  # type: ignore[method-assign, assignment]
+    with pytest.raises(ZeroDivisionError, match="while looking"):
+        shop.advance()
+    assert len(looks) == 1
+    assert "what was done beside the run failed: run_id=" in caplog.text

@@ -116,11 +116,14 @@ class McpServers:
         try:
             secret = self._secret(account_id, server)
             entries = client.tools(Terms(until, token=secret))
-            return Listing(json.loads(_redacted(json.dumps(entries, ensure_ascii=False), secret)))
+            return Listing([_redacted_within(entry, secret) for entry in entries])
         except (NotSent, NoAnswer, Refused) as why:
             problem = _redacted(str(why), secret)
-            logger.warning("an MCP server is down: account_id=%s name=%s: %s", account_id, server.name, problem)
-            return Listing(problem=problem)
+        # Whatever else a stranger's answer sets off: without a listing to keep, the server would be asked for ever.
+        except Exception as fault:
+            problem = f"its list could not be read ({type(fault).__name__})"
+        logger.warning("an MCP server is down: account_id=%s name=%s: %s", account_id, server.name, problem)
+        return Listing(problem=problem)
 
     def _one(self, account_id: str, server: McpServer) -> _Known:
         key = (account_id, server.url, server.secret)
@@ -154,6 +157,19 @@ def _redacted(text: str, secret: str | None) -> str:
     for spelled in (secret, json.dumps(secret)[1:-1], quote(secret, safe=""), encoded):
         text = text.replace(spelled, "[secret]")
     return text
+
+
+def _redacted_within(value: Any, secret: str | None) -> Any:
+    """The same of JSON: in its strings, in names, and in numbers, which a secret of digits may be."""
+    if isinstance(value, dict):
+        return {_redacted(name, secret): _redacted_within(each, secret) for name, each in value.items()}
+    if isinstance(value, list):
+        return [_redacted_within(each, secret) for each in value]
+    if isinstance(value, str):
+        return _redacted(value, secret)
+    said = json.dumps(value)
+    redacted = _redacted(said, secret)
+    return value if redacted == said else redacted
 
 
 def _failed(content: str) -> ToolResult:

@@ -115,7 +115,8 @@ def parsed(content: bytes | str) -> Any:
     """JSON that can be told on: half of a surrogate pair is mended. Raises `NoAnswer`."""
     try:
         value = json.loads(content, parse_constant=_no_constant)
-        text = json.dumps(value, ensure_ascii=False)
+        # A number like 1e999 is read as infinity, which nobody could tell on as JSON.
+        text = json.dumps(value, ensure_ascii=False, allow_nan=False)
         return value if _is_whole(text) else json.loads(text.encode(errors="replace"))
     except (ValueError, RecursionError):
         raise NoAnswer("its answer is no JSON") from None

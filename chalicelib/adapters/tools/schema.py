@@ -6,6 +6,7 @@ jsonschema takes long to import, so that it is imported when the first call is t
 from __future__ import annotations
 
 import json
+import logging
 import math
 from collections.abc import Iterator, Mapping
 from datetime import datetime
@@ -19,6 +20,8 @@ from chalicelib.core.matching import LARGEST_EXACT
 if TYPE_CHECKING:
     from jsonschema import Draft202012Validator, FormatChecker
     from jsonschema.exceptions import ValidationError
+
+logger = logging.getLogger(__name__)
 
 MAX_BYTES = 64 * 1024
 """Of the arguments as JSON in UTF-8."""
@@ -72,12 +75,14 @@ def _odd(value: Any) -> str | None:
 
 
 def _schema_problem(args: Mapping[str, Any], schema: Mapping[str, Any]) -> str | None:
-    from jsonschema.exceptions import SchemaError, best_match
-    from referencing.exceptions import Unresolvable
+    from jsonschema.exceptions import best_match
 
     try:
         error = best_match(_validator(json.dumps(schema, sort_keys=True)).iter_errors(args))
-    except (SchemaError, Unresolvable, RecursionError):
+    # The schema is a stranger's, and the library has no error of its own for much that may be wrong with one: it
+    # raises whatever it stumbles over. No run may end by that.
+    except Exception as fault:
+        logger.warning("a tool's schema is broken: %s: %.200s", type(fault).__name__, fault)
         return "The tool's own schema is broken, so that no call of it can be checked; do without this tool."
     return _sentence(error) if error else None
 

@@ -40,7 +40,7 @@ SPEC = ToolSpec(
     timeout=30.0,
     open_world=True,
     at_least=Risk.GRAVE,
-    fields={"to": Matching.TEXT, "domain": Matching.HOST},
+    fields={"to": Matching.ADDRESS, "domain": Matching.HOST},
 )
 
 

@@ -88,6 +88,7 @@ def half(asked: Asked) -> Said:
         (lambda asked: raw(b'{"jsonrpc": '), "its answer is no JSON"),
         (lambda asked: raw(b"[" * 100_000), "its answer is no JSON"),
         (lambda asked: raw(b'{"result": {"a": NaN}}'), "its answer is no JSON"),
+        (lambda asked: raw(b'{"result": {"a": -1e999}}'), "its answer is no JSON"),
         (lambda asked: raw(b"[]"), "its answer is neither a result nor an error"),
         (lambda asked: raw(b"<html>", headers={"Content-Type": "text/html"}), "neither JSON nor a stream of events"),
         (
@@ -315,6 +316,41 @@ def test_a_description_is_not_the_way_to_tell_a_model_the_secret(servers: McpSer
         [listing] = servers.listings("acme", [server]).values()
 
     assert [entry["description"] for entry in listing.entries] == ["You sent Bearer [secret]."]
+
+
+def test_a_secret_of_digits_is_taken_out_of_numbers_too_and_the_list_stays_one() -> None:
+    digits = "1234567890"
+
+    def echo(asked: Asked) -> Said:
+        odd = {"type": "object", "properties": {digits: {"maximum": int(digits), "minimum": 1, "default": None}}}
+        return result(asked, tools=[{"name": "act", "inputSchema": odd}])
+
+    with a_stranger("key", list=echo) as (server, _):
+        [listing] = McpServers(lambda *_: digits, SystemClock(), loopback=True).listings("acme", [server]).values()
+
+    assert listing.problem is None
+    [entry] = listing.entries
+    assert entry["inputSchema"]["properties"] == {"[secret]": {"maximum": "[secret]", "minimum": 1, "default": None}}
+
+
+def test_a_look_that_fails_in_no_foreseen_way_is_kept_as_a_server_that_is_down(clock: ShiftedClock) -> None:
+    looks: list[str] = []
+
+    def breaks(account_id: str, name: str) -> str:
+        looks.append(name)
+        raise ZeroDivisionError("a fault of ours")
+
+    with a_stranger("key") as (server, _):
+        servers = McpServers(breaks, clock, loopback=True)
+        [listing] = servers.listings("acme", [server]).values()
+        assert listing.problem == "its list could not be read (ZeroDivisionError)"
+        assert servers.are_known("acme", [server])
+        servers.listings("acme", [server])
+        assert len(looks) == 1
+
+        clock.ahead += KEPT_IF_DOWN
+        servers.listings("acme", [server])
+        assert len(looks) == 2
 
 
 def unavailable(account_id: str, name: str) -> str:

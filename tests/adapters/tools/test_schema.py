@@ -118,12 +118,19 @@ def test_what_they_read_alike_is_taken(value: Any) -> None:
         {"$ref": "https://example.com/schema.json"},
         {"$ref": "#"},
         {"properties": {"a": {"$ref": "#/$defs/nothing"}}},
+        {"properties": {"a": {"multipleOf": 10**400}}},
+        {"title": "no schema", "properties": {"a": {"$ref": "#/title"}}},
+        {"x": [7], "properties": {"a": {"$ref": "#/x/0"}}},
+        {"x": [7], "properties": {"a": {"$ref": "#/x/y"}}},
     ],
 )
-def test_a_schema_that_cannot_be_used_refuses_its_tool_and_is_no_crash(schema: dict[str, Any]) -> None:
-    assert arguments_problem({"a": 1}, schema) == (
+def test_a_schema_that_cannot_be_used_refuses_its_tool_and_is_no_crash(
+    schema: dict[str, Any], caplog: pytest.LogCaptureFixture
+) -> None:
+    assert arguments_problem({"a": 1.5}, schema) == (
         "The tool's own schema is broken, so that no call of it can be checked; do without this tool."
     )
+    assert "a tool's schema is broken: " in caplog.text
 
 
 def test_nothing_is_fetched_for_a_schema(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -9,6 +10,7 @@ import pytest
 
 from chalicelib.adapters.tools.toolbox import FunctionToolbox
 from chalicelib.adapters.tools.wait_until import SPEC, look, wait_until
+from chalicelib.core import waits
 from chalicelib.core.tools import Answers, Risk
 from chalicelib.core.waits import ends_at
 from tests.a_call import a_call, an_invocation
@@ -30,7 +32,8 @@ def problem(args: dict[str, Any]) -> str | None:
         ({"seconds": 30 * 86_400}, NOW + timedelta(days=30)),
         ({"until": "2026-01-02T02:00:00+02:00"}, NOW + timedelta(days=1)),
         ({"until": "2026-01-31T00:00:00Z"}, NOW + timedelta(days=30)),
-        ({"until": "2020-01-01T00:00:00Z"}, datetime(2020, 1, 1, tzinfo=UTC)),
+        ({"until": "2020-01-01T00:00:00Z"}, NOW),
+        ({"until": "0001-01-01T00:00:00+02:00"}, NOW),
     ],
 )
 def test_a_wait_ends_when_it_says(args: dict[str, Any], ends: datetime) -> None:
@@ -47,6 +50,7 @@ def test_a_wait_ends_when_it_says(args: dict[str, Any], ends: datetime) -> None:
         ({"seconds": 30 * 86_400 + 1}, "greater than the maximum"),
         ({"seconds": "60"}, "is not of type 'number'"),
         ({"until": "2026-01-31T00:00:01Z"}, "A wait lasts at most 30 days."),
+        ({"until": "9999-12-31T23:59:59-05:00"}, "A wait lasts at most 30 days."),
         ({"until": "2026-01-02T00:00:00"}, "is not a 'date-time'"),
         ({"until": "tomorrow"}, "is not a 'date-time'"),
         ({"days": 1}, "'days' was unexpected"),
@@ -54,6 +58,13 @@ def test_a_wait_ends_when_it_says(args: dict[str, Any], ends: datetime) -> None:
 )
 def test_a_wait_without_an_end_or_with_one_too_far_is_told(args: dict[str, Any], said: str) -> None:
     assert said in (problem(args) or "")
+
+
+@pytest.mark.parametrize(
+    ("seconds", "said"), [(math.nan, "Name either"), (math.inf, "at most 30 days"), (10**400, "at most 30 days")]
+)
+def test_a_wait_of_no_length_that_a_calendar_knows_is_told_and_no_crash(seconds: float, said: str) -> None:
+    assert said in (waits.problem({"seconds": seconds}, NOW) or "")
 
 
 def test_nobody_makes_a_wait_and_it_harms_nobody() -> None:
