@@ -21,8 +21,8 @@ class Toolbox(Protocol):
         """The tool of that name, None if there is none."""
 
     def specs(self, names: Iterable[str]) -> tuple[ToolSpec, ...]:
-        """The tools of these names, and behind them those that the agent declares; raises KeyError for a name that is
-        not there. A server's tools are not there while it is down, and left out."""
+        """The tools of these names, and behind them those that the agent declares. What is not there is left out: a
+        built-in tool that is not configured any more, the tools of a server while it is down."""
 
     def problem(self, call: ToolCall) -> str | None:
         """What is wrong with a call, in a sentence for the model: an unknown tool, bad arguments."""

@@ -70,8 +70,7 @@ class AgentToolbox:
     def specs(self, names: Iterable[str]) -> tuple[ToolSpec, ...]:
         remote = self._remote.names_now() if self._remote else ()
         wanted = dict.fromkeys([*names, *self._names, *remote])
-        there = [name for name in wanted if not self._is_lost(name)]
-        return tuple(spec for name in there for spec in self._box(name).specs([name]))
+        return tuple(spec for name in wanted for spec in self._box(name).specs([name]))
 
     def problem(self, call: ToolCall) -> str | None:
         if self.spec(call.name) is not None:
@@ -99,9 +98,6 @@ class AgentToolbox:
             if box.spec(name) is not None:
                 return box
         return self._remote.box if self._remote is not None and self._remote.may_have(name) else self._built_in
-
-    def _is_lost(self, name: str) -> bool:
-        return self._remote is not None and self._remote.may_have(name) and self.spec(name) is None
 
 
 def _outside(declared: OutsideTool) -> Tool:

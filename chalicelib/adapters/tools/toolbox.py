@@ -46,7 +46,7 @@ class FunctionToolbox:
         return self._tools[name][0] if name in self._tools else None
 
     def specs(self, names: Iterable[str]) -> tuple[ToolSpec, ...]:
-        return tuple(self._tools[name][0] for name in names)
+        return tuple(self._tools[name][0] for name in names if name in self._tools)
 
     def problem(self, call: ToolCall) -> str | None:
         if call.name not in self._tools:
