@@ -29,10 +29,10 @@ run-llm: setup ## the same on a small real language model, built once (minutes)
 	$(BIN)/python -m infra.llm -- $(BIN)/python -m infra.local $(ARGS)
 
 test: lint ## everything that the build server asks for
-	$(BIN)/python -m pytest -n 3 --dist loadfile
+	$(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder
 
 crash: setup ## kill a worker at every one of its AWS calls, and processes fifty times; minutes
-	CRASH_POINTS=all $(BIN)/python -m pytest -n 2 -rP tests/crash $(ARGS)
+	CRASH_POINTS=all $(BIN)/python -m pytest -n 2 -rP tests/crash tests/usecases/test_archive.py tests/usecases/test_delete_run.py $(ARGS)
 
 model: setup ## the model checker with wider bounds: a million and a half states, some minutes
 	MODEL=whole $(BIN)/python -m pytest -q -s tests/model/test_protocol.py $(ARGS)
