@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.set-up
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run run-llm test crash model soak test-llm lint format package clean
+.PHONY: help setup run run-llm test suite crash model soak test-llm lint format package clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -28,8 +28,11 @@ run: setup ## the local cloud on 127.0.0.1:8787; ARGS="--data DIR" keeps its dat
 run-llm: setup ## the same on a small real language model, built once (minutes)
 	$(BIN)/python -m infra.llm -- $(BIN)/python -m infra.local $(ARGS)
 
-test: lint ## everything that the build server asks for
-	$(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder
+test: setup ## everything that the build server asks for: lint, and the suite beside it
+	@$(MAKE) --no-print-directory --output-sync=target -j 2 lint suite
+
+suite: setup ## the tests without lint
+	$(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder $(ARGS)
 
 crash: setup ## kill a worker at every one of its AWS calls, and processes fifty times; minutes
 	CRASH_POINTS=all $(BIN)/python -m pytest -n 2 -rP tests/crash tests/usecases/test_archive.py tests/usecases/test_delete_run.py $(ARGS)

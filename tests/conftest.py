@@ -7,6 +7,7 @@ moto's conditional writes are not atomic between threads: tests interleave by ha
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -23,12 +24,16 @@ from chalicelib.adapters.dynamodb.key_store import DynamoKeyStore
 from chalicelib.adapters.dynamodb.run_store import DynamoRunStore
 from chalicelib.adapters.dynamodb.upload_store import DynamoUploadStore
 from chalicelib.ports.payload_store import PayloadStore
+from infra.local import serializing
 from tests.fresh_table import fresh_table
 from tests.virtual_time import CountedChance, VirtualTime
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
     from mypy_boto3_s3 import S3Client
+
+# boto3 and moto make and drop a great deal beside much that stays: looking for circles in all of it is time lost.
+gc.set_threshold(200_000, 50, 100)
 
 REGION = "us-east-1"
 BUCKET = "payloads"
@@ -37,7 +42,7 @@ BUCKET = "payloads"
 @pytest.fixture(scope="module")
 def aws() -> Iterator[None]:
     """The mocked AWS. Whoever makes a client asks for it first."""
-    with pytest.MonkeyPatch.context() as env, mock_aws():
+    with pytest.MonkeyPatch.context() as env, mock_aws(), serializing.in_force():
         env.setenv("AWS_DEFAULT_REGION", REGION)
         env.delenv("AWS_ENDPOINT_URL", raising=False)
         yield

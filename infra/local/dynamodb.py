@@ -22,6 +22,7 @@ from moto.dynamodb.models.dynamo_type import DynamoType, Item
 from moto.dynamodb.models.table import StreamShard, Table
 from moto.dynamodb.responses import DynamoHandler
 
+from infra.local import serializing
 from infra.local.overrides import override
 
 Attributes = dict[str, Any]
@@ -102,6 +103,7 @@ class Serial:
                 (Table, "all_items", self._all_items),
             ):
                 stack.enter_context(override(target, name, make(vars(target)[name])))
+            stack.enter_context(serializing.in_force())
             stack.enter_context(override(moto_models, "copy", SimpleNamespace(deepcopy=_copy_all_but_tables)))
             yield
 

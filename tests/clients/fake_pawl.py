@@ -222,6 +222,7 @@ CLERK: Json = {
     "built_in": False,
     "prompt": "Be careful.",
     "declared": [{"kind": "mcp", "name": "wiki", "url": "https://wiki.example/mcp"}],
+    "permissions": [{"effect": "deny", "tool": "sign"}],
     "answer_within": 600,
     "on_expiry": "fail",
 }

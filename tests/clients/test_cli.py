@@ -167,6 +167,7 @@ def test_an_agent_is_shown_with_its_prompt(call: Pawl, pawl: FakePawl) -> None:
     out = call("agents", "show", "clerk", "--version", "2").out
     assert re.search("^version +2$", out, re.MULTILINE)
     assert re.search(r"^declared +wiki \(mcp\)$", out, re.MULTILINE)
+    assert re.search(r'^permissions +{"effect": "deny", "tool": "sign"}$', out, re.MULTILINE)
     assert re.search("^answer within +600 s, then fail$", out, re.MULTILINE)
     assert out.endswith("\n\nBe careful.\n")
     assert pawl.asked[0].query == {"version": "2"}
