@@ -29,7 +29,7 @@ run-llm: setup ## the same on a small real language model, built once (minutes)
 	$(BIN)/python -m infra.llm -- $(BIN)/python -m infra.local $(ARGS)
 
 test: setup ## everything that the build server asks for: lint, and the suite beside it
-	@$(MAKE) --no-print-directory --output-sync=target -j 2 lint suite
+	@$(MAKE) --no-print-directory -j 2 lint suite
 
 suite: setup ## the tests without lint
 	$(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder $(ARGS)

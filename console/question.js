@@ -23,7 +23,7 @@ let made = 0;
  */
 export function questionCard(asked, ways, { origin = null, level = "h3" } = {}) {
   const id = `question-${++made}`;
-  const state = { resolved: null, overtaken: false, args: apart(asked.args) ? null : asked.args };
+  const state = { resolved: null, overtaken: false, sender: null, args: apart(asked.args) ? null : asked.args };
   const parts = facts(asked);
   const form = answerForm(asked, id, { send, args: () => state.args });
   const outcome = el("div", { class: "decision", tabindex: -1, hidden: true });
@@ -37,12 +37,15 @@ export function questionCard(asked, ways, { origin = null, level = "h3" } = {}) 
 
   async function send(verdict) {
     const mine = document.activeElement;
+    // A locked button loses the focus, and the log may tell of the answer before the request is answered.
+    state.sender = mine;
     form.lock(true);
     say(problem, "");
     try {
       settle(await ways.decide(asked, { digest: asked.digest, ...verdict }), root.contains(mine));
     } catch (trouble) {
       const request = trouble.requestId ? ` (request ${trouble.requestId})` : "";
+      state.sender = null;
       say(problem, `Not taken: ${trouble.message}${request}.`);
       form.lock(false);
       if (trouble.status === CONFLICT) overtaken(root.contains(mine));
@@ -64,7 +67,7 @@ export function questionCard(asked, ways, { origin = null, level = "h3" } = {}) 
 
   /** Nothing can be answered here any more; whoever was about to is not left nowhere. */
   function close(text, resolved = null, wasHere = false) {
-    const here = wasHere || root.contains(document.activeElement);
+    const here = wasHere || [document.activeElement, state.sender].some((one) => one && root.contains(one));
     root.dataset.state = resolved?.decision ?? "closed";
     say(outcome, text);
     if (resolved?.at) outcome.append(el("span", { class: "quiet" }, moment(resolved.at)));

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import settings
 from moto import mock_aws
 
 from chalicelib.adapters.aws.clients import client, signing
@@ -34,6 +35,10 @@ if TYPE_CHECKING:
 
 # boto3 and moto make and drop a great deal beside much that stays: looking for circles in all of it is time lost.
 gc.set_threshold(200_000, 50, 100)
+
+# How long an example takes says something about the machine, which is busy, and nothing about what is tested.
+settings.register_profile("untimed", deadline=None)
+settings.load_profile("untimed")
 
 REGION = "us-east-1"
 BUCKET = "payloads"
