@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from chalicelib.core import slots
 from chalicelib.core.egress import HostPattern
 from chalicelib.core.errors import EgressRefused
 
@@ -24,6 +25,7 @@ class Config:
     """`steps_per_slice` 0: as many as fit. A secret stands here (laptop) or in the SSM parameter named here: a model's
     key, and what tickets are signed with. Sockets are reached at `socket_endpoint`; None: where the SDK finds it.
 
+    An account has at most `runs_at_once` at work.
     A stream of the edge, which listens on `edge_port`, ends after `stream_seconds` (0: with its run).
     Mail goes out from `email_from`, through SES or into the folder `outbox` where there is one; without a sender there
     is no tool for it. The secrets of accounts' tools are SSM parameters under `secrets_prefix`.
@@ -39,6 +41,7 @@ class Config:
     bucket: str
     state_machine_arn: str
     steps_per_slice: int = 0
+    runs_at_once: int = slots.CAP
     retention_hours: int = 24
     replay_cap: int = 1_000
     stream_seconds: int = 0
@@ -70,6 +73,7 @@ class Config:
             bucket=_required(env, "PAWL_BUCKET"),
             state_machine_arn=_required(env, "PAWL_STATE_MACHINE_ARN"),
             steps_per_slice=_number(env, "STEPS_PER_SLICE", 0, least=0),
+            runs_at_once=_number(env, "RUNS_AT_ONCE", slots.CAP, least=1, most=slots.MOST),
             retention_hours=_number(env, "RETENTION_HOURS", 24, least=1),
             replay_cap=_number(env, "REPLAY_CAP", 1_000, least=1),
             stream_seconds=_number(env, "PAWL_STREAM_SECONDS", 0, least=0),
@@ -107,10 +111,11 @@ def _required(env: Mapping[str, str], name: str) -> str:
     return env[name]
 
 
-def _number(env: Mapping[str, str], name: str, default: int, *, least: int) -> int:
+def _number(env: Mapping[str, str], name: str, default: int, *, least: int, most: int | None = None) -> int:
     text = env.get(name) or str(default)
-    if not (text.isascii() and text.isdecimal()) or int(text) < least:
-        raise InvalidSetting(f"{name} must be a whole number, {least} or more, and is {text!r}")
+    if not (text.isascii() and text.isdecimal()) or int(text) < least or (most is not None and int(text) > most):
+        limit = "or more" if most is None else f"to {most}"
+        raise InvalidSetting(f"{name} must be a whole number, {least} {limit}, and is {text!r}")
     return int(text)
 
 

@@ -92,6 +92,7 @@ def _parameters(stage: str) -> dict[str, Any]:
         "StepsPerSlice": _parameter(
             "Steps that one Lambda invocation does; 0: as many as fit its time.", "0", "^[0-9]+$"
         ),
+        "RunsAtOnce": _parameter("Runs of one account that are at work at once.", "100", "^([1-9][0-9]{0,2}|1000)$"),
         "RetentionHours": _parameter("Hours until the log of an ended run becomes an archive.", "24", "^[1-9][0-9]*$"),
         "ReplayCap": _parameter(
             "Events that a client is given again before it gets a snapshot.", "1000", "^[1-9][0-9]*$"
@@ -116,6 +117,7 @@ def _environment() -> dict[str, Any]:
         "PAWL_MODEL_KEY_PARAMETER": {"Ref": "ModelKeyParameter"},
         "PAWL_TICKET_SECRET_PARAMETER": {"Ref": "TicketSecretParameter"},
         "STEPS_PER_SLICE": {"Ref": "StepsPerSlice"},
+        "RUNS_AT_ONCE": {"Ref": "RunsAtOnce"},
         "RETENTION_HOURS": {"Ref": "RetentionHours"},
         "REPLAY_CAP": {"Ref": "ReplayCap"},
         **announcements.environment(),

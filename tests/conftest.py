@@ -23,6 +23,7 @@ from chalicelib.adapters.dynamodb.agent_store import DynamoAgentStore
 from chalicelib.adapters.dynamodb.file_store import DynamoFileStore
 from chalicelib.adapters.dynamodb.key_store import DynamoKeyStore
 from chalicelib.adapters.dynamodb.run_store import DynamoRunStore
+from chalicelib.adapters.dynamodb.slot_store import DynamoSlotStore
 from chalicelib.adapters.dynamodb.upload_store import DynamoUploadStore
 from chalicelib.ports.payload_store import PayloadStore
 from infra.local import serializing
@@ -80,6 +81,11 @@ def payloads(s3: S3Client) -> PayloadStore:
 @pytest.fixture
 def runs(dynamodb: DynamoDBClient, table: str, payloads: PayloadStore) -> DynamoRunStore:
     return DynamoRunStore(dynamodb, table, payloads=payloads, clock=VirtualTime(), chance=CountedChance())
+
+
+@pytest.fixture
+def slots(dynamodb: DynamoDBClient, table: str) -> DynamoSlotStore:
+    return DynamoSlotStore(dynamodb, table, clock=VirtualTime(), chance=CountedChance())
 
 
 @pytest.fixture

@@ -12,8 +12,10 @@ from chalicelib.adapters.dynamodb.archive_store import DynamoArchiveStore
 from chalicelib.adapters.dynamodb.audit import DynamoAudit
 from chalicelib.adapters.dynamodb.payloads import kept_event
 from chalicelib.adapters.dynamodb.run_store import DynamoRunStore
+from chalicelib.adapters.dynamodb.slot_store import DynamoSlotStore
+from chalicelib.core import slots
 from chalicelib.core.events import Event
-from chalicelib.core.run import Run
+from chalicelib.core.run import Run, Slot
 from chalicelib.core.transitions import status_told
 from chalicelib.ports.payload_store import PayloadStore
 from tests.builders import a_run
@@ -44,7 +46,8 @@ def the_run(log: Sequence[Event], **fields: Any) -> Run:
     if status.terminal:
         ended = a_run(status=status, due_at=None, ended_at=log[-1].at, attempt=attempt)
     else:
-        ended = a_run(status=status, attempt=attempt, due_at=log[-1].at + timedelta(minutes=1))
+        slot = slots.after(a_run(slot=Slot.HELD), status)
+        ended = a_run(status=status, attempt=attempt, due_at=log[-1].at + timedelta(minutes=1), slot=slot)
     return replace(ended, **fields)
 
 
@@ -58,6 +61,10 @@ class Shelf:
     @property
     def runs(self) -> DynamoRunStore:
         return DynamoRunStore(self.client, self.table, **self._with())
+
+    @property
+    def slots(self) -> DynamoSlotStore:
+        return DynamoSlotStore(self.client, self.table, clock=self.time, chance=CountedChance())
 
     @property
     def archives(self) -> DynamoArchiveStore:
@@ -77,7 +84,15 @@ class Shelf:
         if archive:
             self.put_item(archives.archive_item(run, archive, self.payloads))
         self.put_item(items.run_item(run))
+        if run.slot is Slot.HELD:
+            holders = sorted({*self.slots.slots(run.account_id).holders, run.run_id})
+            self.put_slots(run.account_id, holders={"SS": holders})
         return run
+
+    def put_slots(self, account_id: str, **attributes: Any) -> None:
+        """The account's slots as they lie there, looked after."""
+        place = {keys.DUE_PK: keys.slots_shard(account_id), keys.DUE_SK: keys.due_sk(self.time.now(), account_id)}
+        self.put_item({**items.key({**keys.slots(account_id), **place}), **attributes})
 
     def put_item(self, item: Mapping[str, Any]) -> None:
         self.client.put_item(TableName=self.table, Item=item)

@@ -16,6 +16,7 @@ def test_the_least_that_must_be_set_is_enough() -> None:
 def test_every_setting_is_read() -> None:
     env = LEAST | {
         "STEPS_PER_SLICE": "3",
+        "RUNS_AT_ONCE": "7",
         "PAWL_STREAM_SECONDS": "840",
         "PAWL_EDGE_PORT": "9000",
         "RETENTION_HOURS": "48",
@@ -44,6 +45,7 @@ def test_every_setting_is_read() -> None:
         bucket="bucket",
         state_machine_arn="arn",
         steps_per_slice=3,
+        runs_at_once=7,
         stream_seconds=840,
         edge_port=9000,
         retention_hours=48,
@@ -89,6 +91,8 @@ def test_what_must_be_set_is_missed_by_name(name: str) -> None:
         ("STEPS_PER_SLICE", "many"),
         ("STEPS_PER_SLICE", "1.5"),
         ("STEPS_PER_SLICE", "\u0663"),
+        ("RUNS_AT_ONCE", "0"),
+        ("RUNS_AT_ONCE", "1001"),
         ("RETENTION_HOURS", "0"),
         ("REPLAY_CAP", "all"),
         ("PAWL_STREAM_SECONDS", "-1"),

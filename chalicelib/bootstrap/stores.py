@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from chalicelib.ports.note_store import NoteStore
     from chalicelib.ports.policy_book import PolicyBook
     from chalicelib.ports.run_store import RunStore
+    from chalicelib.ports.slot_store import SlotStore
     from chalicelib.ports.stream import Stream
     from chalicelib.ports.upload_store import UploadStore
     from chalicelib.ports.watch_store import WatchStore
@@ -31,8 +32,19 @@ class Stores(Ground):
         from chalicelib.adapters.dynamodb.run_store import DynamoRunStore
 
         return DynamoRunStore(
-            self._dynamodb, self.config.table, payloads=self._payloads, clock=self.clock, chance=self.chance
+            self._dynamodb,
+            self.config.table,
+            payloads=self._payloads,
+            clock=self.clock,
+            chance=self.chance,
+            cap=self.config.runs_at_once,
         )
+
+    @cached_property
+    def slots(self) -> SlotStore:
+        from chalicelib.adapters.dynamodb.slot_store import DynamoSlotStore
+
+        return DynamoSlotStore(self._dynamodb, self.config.table, clock=self.clock, chance=self.chance)
 
     @cached_property
     def archives(self) -> ArchiveStore:

@@ -10,11 +10,11 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from chalicelib.core.change import Change, record
+from chalicelib.core.change import NOBODY_MOVED_IT, Change, record
 from chalicelib.core.events import EventType, Stamp
 from chalicelib.core.run import Run, Status
 
-GUARDS = ("status", "attempt", "waiting_seq", "wake_seq")
+GUARDS = (*NOBODY_MOVED_IT, "waiting_seq", "wake_seq")
 """The wait that is answered must be the one that was read, and without an answer since."""
 
 

@@ -5,11 +5,14 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from enum import StrEnum
 
+from chalicelib.core import slots
 from chalicelib.core.events import EventType, Log
 from chalicelib.core.run import Budget
 
-WAITS_FOR_PEOPLE = frozenset({"approval", "tool", "budget"})
-"""Waits that do not count as the run's own time: a person, or somebody else's system, is at it."""
+NOT_ITS_OWN_TIME = frozenset({"approval", "tool", "budget", slots.SLOT})
+"""Waits that do not count as the run's own time: a person, somebody else's system, or another run is at it."""
+
+_WAIT_BEGINS_OR_ENDS = frozenset({EventType.RUN_WAITING, EventType.RUN_RESUMED})
 
 
 class Limit(StrEnum):
@@ -25,16 +28,16 @@ def out_of_time(budget: Budget, log: Log, now: datetime) -> bool:
 def time_is_up(budget: Budget, log: Log, now: datetime) -> datetime:
     """When the wall time will be used up, if nobody but the run itself is waited for from `now` on."""
     began = next((event.at for event in log if event.type is EventType.RUN_STARTED), now)
-    return began + timedelta(seconds=budget.seconds) + _waited_for_people(log, now)
+    return began + timedelta(seconds=budget.seconds) + _waited_for_others(log, now)
 
 
-def _waited_for_people(log: Log, now: datetime) -> timedelta:
+def _waited_for_others(log: Log, now: datetime) -> timedelta:
     waited, since = timedelta(), None
     for event in log:
-        if event.type is EventType.RUN_WAITING and event.data["for"] in WAITS_FOR_PEOPLE:
-            since = event.at
-        elif event.type is EventType.RUN_RESUMED and since is not None:
-            waited, since = waited + (event.at - since), None
+        if event.type not in _WAIT_BEGINS_OR_ENDS:
+            continue
+        waited += event.at - since if since is not None else timedelta()
+        since = event.at if event.data.get("for") in NOT_ITS_OWN_TIME else None
     return waited + (now - since if since is not None else timedelta())
 
 

@@ -10,8 +10,8 @@ from chalicelib.core import cursor
 from chalicelib.core.events import Event, EventType, Stamp
 from chalicelib.core.run import Run
 
-NOBODY_MOVED_IT = ("status", "attempt")
-"""The fields of the run that every commit holds against what was read."""
+NOBODY_MOVED_IT = ("status", "attempt", "slot")
+"""The fields of the run that every commit holds against what was read. Its slot says in which index it stands."""
 
 NOBODY_HOLDS_IT = (*NOBODY_MOVED_IT, "lease_until")
 """The same for whoever takes a run, or settles it in its holder's place: a renewal in between must win."""

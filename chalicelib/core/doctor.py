@@ -13,11 +13,12 @@ from enum import StrEnum
 from itertools import pairwise
 from typing import Any, TypeVar
 
-from chalicelib.core import approvals, lease, retention, snapshot
+from chalicelib.core import approvals, lease, retention, slots, snapshot
 from chalicelib.core.approvals import Decision
 from chalicelib.core.cursor import START, following
 from chalicelib.core.events import OUTSIDE, SETTLES_CALL, Event, EventType
-from chalicelib.core.run import Run
+from chalicelib.core.run import Run, Slot
+from chalicelib.core.slots import Slots
 from chalicelib.core.tools import Effect
 from chalicelib.core.transitions import status_told
 
@@ -49,6 +50,9 @@ class Code(StrEnum):
     ASKS_DIFFER = "asks_differ"
     ASKS_AFTER_END = "asks_after_end"
     ANSWERED_TWICE = "answered_twice"
+    SLOT_DIFFERS = "slot_differs"
+    SLOT_MISSING = "slot_missing"
+    SLOT_STALE = "slot_stale"
     EXPIRES = "expires"
     PAYLOAD_MISSING = "payload_missing"
     ARCHIVE_MISSING = "archive_missing"
@@ -61,6 +65,7 @@ class Listing(StrEnum):
     """The parts of the index of what is due."""
 
     UNFINISHED = "unfinished"
+    IN_LINE = "in line"
     OLD = "old"
     DELETED = "deleted"
 
@@ -70,13 +75,15 @@ class Case:
     """A run and all that lies in the table for it.
 
     `events` are in the order of their seq, with whatever holes. `listed` says where the run stands in the index of what
-    is due. `expiring` and `incomplete` are the seqs of events with a time to live, and of those whose payload is gone.
+    is due, `slots` are its account's, as far as it has to do with them. `expiring` and `incomplete` are the seqs of
+    events with a time to live, and of those whose payload is gone.
     """
 
     run: Run
     events: Sequence[Event]
     archive: Event | None
     listed: Listing | None
+    slots: Slots | None = None
     expiring: tuple[int, ...] = ()
     incomplete: tuple[int, ...] = ()
 
@@ -163,7 +170,7 @@ def _listing(case: Case) -> Told:
 
 def _where_it_belongs(run: Run) -> Listing | None:
     if not run.status.terminal:
-        return Listing.UNFINISHED
+        return Listing.IN_LINE if run.slot is Slot.WANTED else Listing.UNFINISHED
     if run.deleted_at:
         return Listing.DELETED
     return None if run.archived_at else Listing.OLD
@@ -175,10 +182,24 @@ def _overdue(now: datetime) -> Callable[[Case], Told]:
         if erase_at and erase_at + OVERDUE < now:
             yield Code.OVERDUE, f"the run was to be erased from {erase_at.isoformat()} on, and is still there"
         due_at = case.run.due_at
-        if due_at and due_at + OVERDUE < now and not case.run.status.terminal and not lease.held(case.run, now):
+        if due_at and due_at + OVERDUE < now and not _waits_its_turn(case) and not lease.held(case.run, now):
             yield Code.OVERDUE, f"the run was due at {due_at.isoformat()}, and nobody has looked at it"
 
     return check
+
+
+def _waits_its_turn(case: Case) -> bool:
+    return case.run.status.terminal or case.run.slot is Slot.WANTED
+
+
+def _slots(case: Case) -> Told:
+    run = case.run
+    if not slots.fits(run):
+        yield Code.SLOT_DIFFERS, f"the run is {run.status}, and its slot {run.slot or 'none'}"
+    elif run.slot is not None and (case.slots is None or not case.slots.has(run)):
+        yield Code.SLOT_MISSING, f"the run's slot is {run.slot}, and the account's slots do not have it"
+    elif case.slots is not None and not case.slots.looked_after:
+        yield Code.SLOT_MISSING, "nobody looks after the slots of the account"
 
 
 def _attempts(case: Case) -> Told:
@@ -275,6 +296,7 @@ _CHECKS: tuple[Callable[[Case], Told], ...] = (
     _status,
     _hold,
     _listing,
+    _slots,
     _attempts,
     _texts,
     _calls,

@@ -14,6 +14,7 @@ Fault
 │   ├── RunMoved            the run is no longer what was read
 │   ├── VersionTaken        an agent has got another version
 │   └── LeaseLost           the hold on the run is gone: stop
+├── NoSlot                  the account has as many runs at work as it may have: stand in line
 ├── NoRoom                  a run has all the files that it may have
 ├── IllegalMove             a status and a trigger that the table does not know: our own mistake
 ├── ModelFault              the provider
@@ -104,6 +105,10 @@ class VersionTaken(Race):
 
 class LeaseLost(Race):
     """The hold on the run is gone; whoever meets this stops and writes nothing more."""
+
+
+class NoSlot(Fault):
+    """The account has as many runs at work as it may have, or another one goes first."""
 
 
 class NoRoom(Fault):

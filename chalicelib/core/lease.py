@@ -8,10 +8,12 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import datetime, timedelta
 
+from chalicelib.core import slots
 from chalicelib.core.answer import answered
 from chalicelib.core.change import NOBODY_HOLDS_IT, Change
+from chalicelib.core.cursor import following
 from chalicelib.core.events import Stamp
-from chalicelib.core.run import Run, Status, Trigger
+from chalicelib.core.run import Run, Slot, Status, Trigger
 from chalicelib.core.transitions import move
 
 LEASE = timedelta(seconds=30)
@@ -30,13 +32,16 @@ def held(run: Run, now: datetime) -> bool:
 
 
 def may_take(run: Run, now: datetime) -> bool:
-    """Whether a worker may take the run: not an ended one, not one that is being cancelled, not out of another's
-    hands."""
+    """Whether a worker may take the run: not an ended one, not one that is being cancelled or stands in line, not out
+    of another's hands."""
+    if run.slot is Slot.WANTED:
+        return False
     match run.status:
         case Status.PENDING | Status.RUNNING | Status.STREAMING:
             return not held(run, now)
         case Status.WAITING:
-            return answered(run) or (run.wake_at is not None and run.wake_at <= now)
+            over = run.wake_at is not None and run.wake_at <= now
+            return over or answered(run) or run.slot is Slot.HELD
         case _:
             return False
 
@@ -59,6 +64,8 @@ def take(run: Run, *, tail: int, now: datetime, write_id: str) -> Change:
 
 
 def _reason(run: Run) -> str:
+    if run.waiting_for == slots.SLOT:
+        return slots.SLOT
     if run.status is Status.WAITING:
         return "answered" if answered(run) else "wait over"
     if run.attempt == 0:
@@ -74,3 +81,24 @@ def renewed(run: Run, now: datetime) -> Run:
 def handed_back(run: Run, now: datetime) -> Run:
     """The run without its holder, between two slices."""
     return replace(run, lease_until=None, due_at=now + UNHELD_GRACE)
+
+
+def lined_up(run: Run, now: datetime) -> Run:
+    """The run that has not begun, in line for a slot of its account."""
+    return replace(run, slot=Slot.WANTED, due_at=now)
+
+
+def line_up(run: Run, *, tail: int, stamp: Stamp) -> Change:
+    """The same for a run whose wait is over: it waits on, for its turn, and for nothing else."""
+    return move(
+        run,
+        Trigger.WAIT,
+        tail=tail,
+        stamp=stamp,
+        data={"for": slots.SLOT, "until": None, "detail": None},
+        waiting_for=slots.SLOT,
+        waiting_seq=following(tail),
+        wake_at=None,
+        due_at=stamp.at,
+        slot=Slot.WANTED,
+    )

@@ -8,6 +8,9 @@ from datetime import timedelta
 from chalicelib.core.errors import ModelFault, ModelRefused, ModelUnavailable
 from chalicelib.core.events import EventType, Log
 
+PROVIDER = "provider"
+"""What a run waits for whose model is down."""
+
 CALLS_IN_A_ROW = 3
 FIRST_PAUSE = timedelta(seconds=1)
 FIRST_WAIT = timedelta(seconds=30)
@@ -60,10 +63,10 @@ def _calls_in_a_row(log: Log) -> int:
 
 
 def _waits(log: Log) -> int:
-    """The waits of the current step."""
+    """The waits for the provider in the current step."""
     count = 0
     for event in reversed(log):
         if event.type is EventType.STEP_STARTED:
             break
-        count += event.type is EventType.RUN_WAITING
+        count += event.type is EventType.RUN_WAITING and event.data["for"] == PROVIDER
     return count

@@ -29,6 +29,13 @@ class Status(StrEnum):
 TERMINAL = frozenset({Status.DONE, Status.FAILED, Status.CANCELLED})
 
 
+class Slot(StrEnum):
+    """Where a run stands among those of its account that are at work at once; see `slots`."""
+
+    WANTED = "wanted"
+    HELD = "held"
+
+
 class Trigger(StrEnum):
     """What may happen to a run."""
 
@@ -65,9 +72,10 @@ class Run:
     there while somebody holds the run. `due_at` says when a sweeper should look; a finished run has none. While the
     run waits, `waiting_for` says for what, `waiting_seq` is the `run.waiting` event, `wake_at` the time at which the
     wait gives up, `wake_seq` the event of the last answer, and `token` what wakes the execution. `asks` are the open
-    approvals. `watched_until` is how long somebody may be assumed to follow the text. An old run is `archived_at`: from
-    then on its archive is all that is left of its log. A run that its account has deleted is `deleted_at`: nobody sees
-    it any more, and some time later it is erased. A run keeps the `agent_version` that it began with.
+    approvals. `slot`: whether it is among the account's runs at work, or in line for that. `watched_until` is how long
+    somebody may be assumed to follow the text. An old run is `archived_at`: from then on its archive is all that is
+    left of its log. A run that its account has deleted is `deleted_at`: nobody sees it any more, and some time later it
+    is erased. A run keeps the `agent_version` that it began with.
     """
 
     run_id: str
@@ -89,6 +97,7 @@ class Run:
     wake_seq: int | None = None
     token: str | None = None
     asks: tuple[str, ...] = ()
+    slot: Slot | None = None
     watched_until: datetime | None = None
     first_token_at: datetime | None = None
     ended_at: datetime | None = None

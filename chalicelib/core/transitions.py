@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from chalicelib.core import slots
 from chalicelib.core.change import NOBODY_MOVED_IT, Change, record
 from chalicelib.core.errors import IllegalMove
 from chalicelib.core.events import Event, EventType, Log, Stamp
@@ -53,6 +54,7 @@ TRANSITIONS: Mapping[Status, Mapping[Trigger, Edge]] = {
     },
     Status.WAITING: {
         Trigger.TAKE: Edge(Status.RUNNING, EventType.RUN_RESUMED),
+        Trigger.WAIT: _WAITS,
         Trigger.FAIL: _ENDS_BADLY,
         Trigger.CANCEL: _CANCELLED,
     },
@@ -82,7 +84,8 @@ def move(
         edge = TRANSITIONS[run.status][trigger]
     except KeyError:
         raise IllegalMove(run.status, trigger) from None
-    after = replace(run, **{**_consequences(run, edge.to, stamp), **fields, "status": edge.to})
+    follows = {"slot": slots.after(run, edge.to), **_consequences(run, edge.to, stamp)}
+    after = replace(run, **{**follows, **fields, "status": edge.to})
     event = record(edge.tells, data, tail=owed.seq if owed else tail, stamp=stamp)
     return Change(run, after, event, guards, owed)
 

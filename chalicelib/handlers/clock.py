@@ -11,15 +11,18 @@ from chalicelib import bootstrap
 from chalicelib.usecases.archive import archive_old
 from chalicelib.usecases.erase import erase_deleted
 from chalicelib.usecases.sweep import sweep
+from chalicelib.usecases.tend import tend
 
 log = logging.getLogger(__name__)
 
 
 def tick(event: dict[str, Any], context: Any) -> None:
-    """Put back whatever was left lying; then archive what is old, and erase what was deleted."""
+    """Put back whatever was left lying, and look after the slots; then archive what is old, erase what was deleted."""
     world = bootstrap.world()
-    swept = sweep(runs=world.runs, workflow=world.workflow, clock=world.clock, chance=world.chance)
+    swept = sweep(runs=world.runs, slots=world.slots, workflow=world.workflow, clock=world.clock, chance=world.chance)
     log.info("swept", extra={"action": "tick", **asdict(swept)})
+    tended = tend(runs=world.runs, slots=world.slots, workflow=world.workflow, clock=world.clock)
+    log.info("slots tended", extra={"action": "tick", **asdict(tended)})
     archived = archive_old(
         runs=world.runs,
         archives=world.archives,

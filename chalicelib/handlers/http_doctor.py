@@ -32,6 +32,7 @@ def _examine(request: Request, caller: Caller, *, repair: bool) -> Response:
         limit=http_input.number(params, "limit", DEFAULT_LIMIT, 1, MAX_LIMIT),
         next=params.get("next"),
         runs=world.runs,
+        slots=world.slots,
         audit=world.audit,
         workflow=world.workflow,
         clock=world.clock,

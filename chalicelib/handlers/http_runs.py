@@ -80,6 +80,7 @@ def post_cancel(request: Request, caller: Caller, run_id: str) -> Response:
         actor=caller.key_id,
         reason=asked.get("reason"),
         runs=world.runs,
+        slots=world.slots,
         workflow=world.workflow,
         clock=world.clock,
         chance=world.chance,

@@ -7,7 +7,7 @@ from dataclasses import asdict
 from datetime import datetime
 from typing import Any
 
-from chalicelib.core import recipe
+from chalicelib.core import recipe, slots
 from chalicelib.core.agent import Agent
 from chalicelib.core.api_key import ApiKey
 from chalicelib.core.cursor import Answer
@@ -16,7 +16,7 @@ from chalicelib.core.files import RunFiles, Upload
 from chalicelib.core.moments import spelled
 from chalicelib.core.permissions import to_data
 from chalicelib.core.policy import Policy
-from chalicelib.core.run import Run
+from chalicelib.core.run import Run, Slot
 from chalicelib.core.webhook import Webhook
 
 
@@ -35,7 +35,7 @@ def whole(run: Run, last: Event) -> dict[str, Any]:
         "first_token_at": at(run.first_token_at),
         "attempt": run.attempt,
         "budget": asdict(run.budget),
-        "waiting_for": run.waiting_for,
+        "waiting_for": slots.SLOT if run.slot is Slot.WANTED else run.waiting_for,
         "last_seq": last.seq,
         **_end(last),
     }

@@ -70,6 +70,7 @@ def _cancel(caller: Caller, asked: Asked) -> None:
         actor=connection.key_id,
         reason=asked.get("reason"),
         runs=world.runs,
+        slots=world.slots,
         workflow=world.workflow,
         clock=world.clock,
         chance=world.chance,

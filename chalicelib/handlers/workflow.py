@@ -21,6 +21,7 @@ def advance(event: dict[str, Any], context: Any) -> dict[str, Any]:
     world = bootstrap.world()
     needs = Needs(
         runs=world.runs,
+        slots=world.slots,
         agents=world.agents,
         workflow=world.workflow,
         model=world.model,
@@ -51,7 +52,16 @@ def abandon(event: dict[str, Any], context: Any) -> None:
         error["Error"],
         extra={"action": "abandon", "run_id": run_id, "start": start, "cause": error.get("Cause")},
     )
-    settle.abandon(run_id, start, error["Error"], runs=world.runs, clock=world.clock, chance=world.chance)
+    settle.abandon(
+        run_id,
+        start,
+        error["Error"],
+        runs=world.runs,
+        slots=world.slots,
+        workflow=world.workflow,
+        clock=world.clock,
+        chance=world.chance,
+    )
 
 
 def execution_ended(event: dict[str, Any], context: Any) -> None:

@@ -73,7 +73,10 @@ class RunStore(Protocol):
         """One conditional put. Raises `Collision` with the event that stands there, unless it is this very write."""
 
     def commit(self, change: Change) -> None:
-        """The run's change and its events, in one transaction. Raises `Collision` or `RunMoved`."""
+        """The run's change, what it means for the account's slots, and its events, in one transaction.
+
+        Raises `Collision`, `RunMoved`, and `NoSlot` where the run was to take a slot and there is none.
+        """
 
     def renew(self, run: Run) -> Run:
         """Write the lease of `run`, on the condition of its attempt and that a lease is there. Raises `LeaseLost`.
@@ -85,7 +88,13 @@ class RunStore(Protocol):
         """Remove the lease, on the same condition. Raises `LeaseLost`."""
 
     def raise_start(self, run: Run, due_at: datetime) -> Run:
-        """Count the run's executions up by one, if number, status and attempt are as read. Raises `RunMoved`."""
+        """Count the run's executions up by one, if number, status and attempt are as read; one in line gets its slot.
+
+        Raises `RunMoved` and `NoSlot`.
+        """
+
+    def line_up(self, run: Run) -> None:
+        """Note that the run, which has not begun, stands in line. Raises `RunMoved`, also if there is a slot by now."""
 
     def keep_token(self, run: Run, token: str) -> None:
         """Keep what wakes the run's execution, if it is still in the same start and wait, without an answer.

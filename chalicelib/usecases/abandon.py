@@ -6,11 +6,14 @@ from chalicelib.core import cancelling, lease, settle
 from chalicelib.core.change import NOBODY_HOLDS_IT
 from chalicelib.core.errors import Race
 from chalicelib.core.events import OUTSIDE, Stamp
-from chalicelib.core.run import Run, Status, Trigger
+from chalicelib.core.run import Run, Slot, Status, Trigger
 from chalicelib.core.transitions import move
 from chalicelib.ports.chance import Chance
 from chalicelib.ports.clock import Clock
 from chalicelib.ports.run_store import RunStore
+from chalicelib.ports.slot_store import SlotStore
+from chalicelib.ports.workflow import Workflow
+from chalicelib.usecases.admit import admit
 
 PLATFORM_FAULTS = ("Lambda.", "States.", "Sandbox.", "Runtime.", "Unavailable", "WorkflowUnavailable")
 """Errors that say nothing about the run: it stays as it is, and the end of its execution gives it a new one."""
@@ -21,7 +24,17 @@ _STILL_ITS_OWN = (*NOBODY_HOLDS_IT, "start")
 _MAY_FAIL = frozenset({Status.PENDING, Status.RUNNING, Status.STREAMING})
 
 
-def abandon(run_id: str, start: int, error: str, *, runs: RunStore, clock: Clock, chance: Chance) -> bool:
+def abandon(
+    run_id: str,
+    start: int,
+    error: str,
+    *,
+    runs: RunStore,
+    slots: SlotStore,
+    workflow: Workflow,
+    clock: Clock,
+    chance: Chance,
+) -> bool:
     """Fail the run, if it is this execution's, nobody holds it and it asks nothing; whether it was failed."""
     run, log = runs.log(run_id)
     if run is None or run.start != start or error.startswith(PLATFORM_FAULTS) or not _may_fail(run, clock):
@@ -36,8 +49,9 @@ def abandon(run_id: str, start: int, error: str, *, runs: RunStore, clock: Clock
         runs.commit(move(run, Trigger.FAIL, tail=tail, stamp=stamp, data=data, guards=_STILL_ITS_OWN, owed=owed))
     except Race:
         return False
+    admit(run.account_id, runs=runs, slots=slots, workflow=workflow, clock=clock)
     return True
 
 
 def _may_fail(run: Run, clock: Clock) -> bool:
-    return run.status in _MAY_FAIL and not lease.held(run, clock.now())
+    return run.status in _MAY_FAIL and run.slot is not Slot.WANTED and not lease.held(run, clock.now())

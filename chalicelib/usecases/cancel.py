@@ -12,7 +12,9 @@ from chalicelib.core.run import Run, Status
 from chalicelib.ports.chance import Chance
 from chalicelib.ports.clock import Clock
 from chalicelib.ports.run_store import RunStore
+from chalicelib.ports.slot_store import SlotStore
 from chalicelib.ports.workflow import Workflow
+from chalicelib.usecases.admit import admit
 from chalicelib.usecases.confirm import confirm
 from chalicelib.usecases.read_run import read_run
 from chalicelib.usecases.wake import wake
@@ -30,13 +32,14 @@ def cancel(
     actor: str,
     reason: str | None,
     runs: RunStore,
+    slots: SlotStore,
     workflow: Workflow,
     clock: Clock,
     chance: Chance,
 ) -> tuple[Run, Event]:
     """Cancel the run; how it then stands, and the last event of its log. A run that has ended stays what it is."""
     task.check_reason(reason)
-    canceller = _Canceller(actor, reason, runs, workflow, clock, chance)
+    canceller = _Canceller(actor, reason, runs, slots, workflow, clock, chance)
     for _ in range(TRIES):
         run, last = read_run(run_id, account_id=account_id, runs=runs)
         held = lease.held(run, clock.now())
@@ -52,6 +55,7 @@ class _Canceller:
     actor: str
     reason: str | None
     runs: RunStore
+    slots: SlotStore
     workflow: Workflow
     clock: Clock
     chance: Chance
@@ -64,7 +68,7 @@ class _Canceller:
             case Status.RUNNING | Status.STREAMING:
                 self._order(run, last.seq)
             case Status.CANCELLING:
-                confirm(run.run_id, runs=self.runs, clock=self.clock, chance=self.chance)
+                self._confirm(run.run_id)
 
     def _order(self, run: Run, tail: int) -> None:
         """Tell the holder. What came in between moves the tail, and no second look is taken if it changes nothing else:
@@ -86,6 +90,18 @@ class _Canceller:
         stamp = self._stamp()
         self.runs.commit(cancelling.at_once(run, events, stamp=stamp, actor=self.actor, reason=self.reason))
         wake(run_id, runs=self.runs, workflow=self.workflow)
+        if run.slot is not None:
+            admit(run.account_id, runs=self.runs, slots=self.slots, workflow=self.workflow, clock=self.clock)
+
+    def _confirm(self, run_id: str) -> None:
+        confirm(
+            run_id,
+            runs=self.runs,
+            slots=self.slots,
+            workflow=self.workflow,
+            clock=self.clock,
+            chance=self.chance,
+        )
 
     def _stamp(self) -> Stamp:
         return Stamp(self.clock.now(), OUTSIDE, self.chance.write_id())

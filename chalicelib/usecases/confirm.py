@@ -10,14 +10,20 @@ from chalicelib.core.run import Run, Status
 from chalicelib.ports.chance import Chance
 from chalicelib.ports.clock import Clock
 from chalicelib.ports.run_store import RunStore
+from chalicelib.ports.slot_store import SlotStore
+from chalicelib.ports.workflow import Workflow
+from chalicelib.usecases.admit import admit
 
 
-def confirm(run_id: str, *, runs: RunStore, clock: Clock, chance: Chance) -> bool:
+def confirm(run_id: str, *, runs: RunStore, slots: SlotStore, workflow: Workflow, clock: Clock, chance: Chance) -> bool:
     """End the run if it is being cancelled and its lease has lapsed; whether it was ended here."""
     run, log = runs.log(run_id)
     if run is None or run.status is not Status.CANCELLING or lease.held(run, clock.now()):
         return False
-    return _end(run, log, runs, clock, chance)
+    if not _end(run, log, runs, clock, chance):
+        return False
+    admit(run.account_id, runs=runs, slots=slots, workflow=workflow, clock=clock)
+    return True
 
 
 def _end(run: Run, log: list[Event], runs: RunStore, clock: Clock, chance: Chance) -> bool:

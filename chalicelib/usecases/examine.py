@@ -1,7 +1,7 @@
 """The doctor: what of an account's runs is not as it must be, and, if asked, what the sweeper would do about it.
 
-It goes through the runs, page by page, then through those that are deleted and not erased yet, and then through the
-executions that are running.
+It goes through the runs, page by page, then through those that are deleted and not erased yet, then through the
+account's slots, and then through the executions that are running.
 """
 
 from __future__ import annotations
@@ -14,11 +14,12 @@ from datetime import timedelta
 from chalicelib.core import doctor, ids, lease
 from chalicelib.core.doctor import Case, Code, Finding
 from chalicelib.core.errors import InvalidInput, WorkflowUnavailable
-from chalicelib.core.run import Run, Status
+from chalicelib.core.run import Run, Slot, Status
 from chalicelib.ports.audit import Audit
 from chalicelib.ports.chance import Chance
 from chalicelib.ports.clock import Clock
 from chalicelib.ports.run_store import RunStore
+from chalicelib.ports.slot_store import SlotStore
 from chalicelib.ports.workflow import Workflow
 from chalicelib.usecases.confirm import confirm
 from chalicelib.usecases.restart import restart
@@ -26,8 +27,8 @@ from chalicelib.usecases.restart import restart
 TO_END = timedelta(minutes=2)
 """How long the execution of an ended run may need to notice."""
 
-DELETED, EXECUTIONS = "deleted:", "executions:"
-"""What `next` begins with once all runs are looked at, and once all deleted ones are."""
+DELETED, SLOTS, EXECUTIONS = "deleted:", "slots:", "executions:"
+"""What `next` begins with once all runs are looked at, all deleted ones, and all slots."""
 
 _PLACE = frozenset({Code.NOT_LISTED, Code.LISTED_WRONGLY})
 _UNATTENDED = frozenset({*_PLACE, Code.OVERDUE})
@@ -51,6 +52,7 @@ def examine(
     limit: int,
     next: str | None,
     runs: RunStore,
+    slots: SlotStore,
     audit: Audit,
     workflow: Workflow,
     clock: Clock,
@@ -58,7 +60,7 @@ def examine(
 ) -> Examined:
     """Look at one page of the account's runs, or of what is running. Raises `InvalidInput` for a `next` that no page
     gave."""
-    return _Doctor(account_id, repair, runs, audit, workflow, clock, chance).examine(limit, next)
+    return _Doctor(account_id, repair, runs, slots, audit, workflow, clock, chance).examine(limit, next)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +68,7 @@ class _Doctor:
     account_id: str
     repair: bool
     runs: RunStore
+    slots: SlotStore
     audit: Audit
     workflow: Workflow
     clock: Clock
@@ -74,16 +77,35 @@ class _Doctor:
     def examine(self, limit: int, next: str | None) -> Examined:
         if next is not None and next.startswith(EXECUTIONS):
             return self._executions(limit, next.removeprefix(EXECUTIONS) or None)
+        if next is not None and next.startswith(SLOTS):
+            return self._slots(limit, next.removeprefix(SLOTS))
         if next is not None and next.startswith(DELETED):
             return self._deleted(limit, next.removeprefix(DELETED))
         runs, after = self.runs.of_account(self.account_id, None, limit, next)
         return self._runs([run.run_id for run in runs], after or DELETED)
 
     def _deleted(self, limit: int, after: str) -> Examined:
-        if after and not ids.is_run_id(after):
-            raise InvalidInput("invalid_next", "next is not one that the doctor gave", field="next")
+        _check_next(after)
         run_ids, following = self.audit.deleted(self.account_id, limit, after or None)
-        return self._runs(run_ids, DELETED + following if following else EXECUTIONS)
+        return self._runs(run_ids, DELETED + following if following else SLOTS)
+
+    def _slots(self, limit: int, after: str) -> Examined:
+        _check_next(after)
+        named = [run_id for run_id in self.slots.slots(self.account_id).named if run_id > after]
+        findings = [finding for run_id in named[:limit] for finding in self._slot(run_id)]
+        return Examined(len(named[:limit]), tuple(findings), SLOTS + named[limit - 1] if named[limit:] else EXECUTIONS)
+
+    def _slot(self, run_id: str) -> Sequence[Finding]:
+        """What no run has a right to, twice in a row."""
+        if not (self._is_stale(run_id) and self._is_stale(run_id)):
+            return ()
+        run = self.runs.look_up(run_id)
+        repaired = self.repair and self.slots.free(self.account_id, run_id, run)
+        detail = f"the account's slots have the run, which is {run.status if run else 'not there'}"
+        return (Finding(run_id, Code.SLOT_STALE, detail, repaired=repaired),)
+
+    def _is_stale(self, run_id: str) -> bool:
+        return self.slots.slots(self.account_id).holds_too_long(run_id, self.runs.look_up(run_id))
 
     def _runs(self, run_ids: Sequence[str], next: str) -> Examined:
         findings = [finding for run_id in run_ids for finding in self._run(run_id)]
@@ -110,12 +132,19 @@ class _Doctor:
 
     def _cure(self, case: Case) -> bool:
         """What the sweeper would do if it knew of the run; of an ended one it knows again once it is listed."""
-        if case.run.status.terminal:
+        if case.run.status.terminal or case.run.slot is Slot.WANTED:
             return self.audit.relist(case.run)
         if lease.held(case.run, self.clock.now()):
             return False
         if case.run.status is Status.CANCELLING:
-            return confirm(case.run.run_id, runs=self.runs, clock=self.clock, chance=self.chance)
+            return confirm(
+                case.run.run_id,
+                runs=self.runs,
+                slots=self.slots,
+                workflow=self.workflow,
+                clock=self.clock,
+                chance=self.chance,
+            )
         return restart(case.run, runs=self.runs, workflow=self.workflow, clock=self.clock)
 
     def _executions(self, limit: int, after: str | None) -> Examined:
@@ -143,3 +172,8 @@ class _Doctor:
             log.warning("wake-up refused", extra={"action": "examine", "run_id": run.run_id})
             return False
         return True
+
+
+def _check_next(after: str) -> None:
+    if after and not ids.is_run_id(after):
+        raise InvalidInput("invalid_next", "next is not one that the doctor gave", field="next")

@@ -12,6 +12,7 @@ from chalicelib.core.run import Status
 from chalicelib.ports.chance import Chance
 from chalicelib.ports.clock import Clock
 from chalicelib.ports.run_store import RunStore
+from chalicelib.ports.slot_store import SlotStore
 from chalicelib.ports.workflow import Workflow
 from chalicelib.usecases.confirm import confirm
 from chalicelib.usecases.restart import restart
@@ -29,7 +30,15 @@ class Swept:
     confirmed: int
 
 
-def sweep(*, runs: RunStore, workflow: Workflow, clock: Clock, chance: Chance, limit: int = RUNS_PER_TICK) -> Swept:
+def sweep(
+    *,
+    runs: RunStore,
+    slots: SlotStore,
+    workflow: Workflow,
+    clock: Clock,
+    chance: Chance,
+    limit: int = RUNS_PER_TICK,
+) -> Swept:
     """Look at the runs that are due, the longest overdue first."""
     due = [run for run in runs.due(clock.now(), limit) if not lease.held(run, clock.now())]
     cancelled = [run for run in due if run.status is Status.CANCELLING]
@@ -37,5 +46,8 @@ def sweep(*, runs: RunStore, workflow: Workflow, clock: Clock, chance: Chance, l
     return Swept(
         due=len(due),
         restarted=sum(restart(run, runs=runs, workflow=workflow, clock=clock) for run in others),
-        confirmed=sum(confirm(run.run_id, runs=runs, clock=clock, chance=chance) for run in cancelled),
+        confirmed=sum(
+            confirm(run.run_id, runs=runs, slots=slots, workflow=workflow, clock=clock, chance=chance)
+            for run in cancelled
+        ),
     )

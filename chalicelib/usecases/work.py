@@ -37,6 +37,7 @@ from chalicelib.ports.crew import Crew
 from chalicelib.ports.model import Model
 from chalicelib.ports.policy_book import PolicyBook
 from chalicelib.ports.run_store import RunStore
+from chalicelib.ports.slot_store import SlotStore
 from chalicelib.ports.toolbox import Toolboxes
 from chalicelib.ports.workflow import Workflow
 from chalicelib.usecases.call_tools import call_tools
@@ -69,6 +70,7 @@ class Needs:
     """What carrying a run on takes from the world."""
 
     runs: RunStore
+    slots: SlotStore
     agents: AgentBook
     workflow: Workflow
     model: Model
@@ -179,7 +181,7 @@ class Worker:
                 return self._fail("model_refused", str(fault))
 
     def _wait_for_provider(self, lasting: timedelta, detail: str) -> Route:
-        return self._wait("provider", min(self.hold.clock.now() + lasting, self._time_is_up()), detail)
+        return self._wait(patience.PROVIDER, min(self.hold.clock.now() + lasting, self._time_is_up()), detail)
 
     def _wait(self, reason: str, wake_at: datetime, detail: str | None = None) -> Route:
         self.hold.commit(

@@ -20,6 +20,7 @@ STAGE = "local"
 
 PARAMETERS = {
     "STEPS_PER_SLICE": "StepsPerSlice",
+    "RUNS_AT_ONCE": "RunsAtOnce",
     "RETENTION_HOURS": "RetentionHours",
     "REPLAY_CAP": "ReplayCap",
     "PAWL_MODEL_URL": "ModelUrl",

@@ -33,6 +33,7 @@ ALLOWED = {
     (Status.STREAMING, Trigger.FAIL): (Status.FAILED, EventType.RUN_FAILED),
     (Status.STREAMING, Trigger.CANCEL): (Status.CANCELLING, EventType.RUN_CANCELLING),
     (Status.WAITING, Trigger.TAKE): (Status.RUNNING, EventType.RUN_RESUMED),
+    (Status.WAITING, Trigger.WAIT): (Status.WAITING, EventType.RUN_WAITING),
     (Status.WAITING, Trigger.FAIL): (Status.FAILED, EventType.RUN_FAILED),
     (Status.WAITING, Trigger.CANCEL): (Status.CANCELLED, EventType.RUN_CANCELLED),
     (Status.CANCELLING, Trigger.CONFIRM): (Status.CANCELLED, EventType.RUN_CANCELLED),

@@ -8,26 +8,36 @@ seconds; the stories with real state machines and real SIGKILLs are in tests/sto
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
+
+from botocore.exceptions import ConnectionClosedError
 
 from chalicelib.adapters.dynamodb.audit import DynamoAudit
 from chalicelib.adapters.dynamodb.run_store import DynamoRunStore
+from chalicelib.adapters.dynamodb.slot_store import DynamoSlotStore
 from chalicelib.adapters.models.scripted import Turn, Unavailable
-from chalicelib.core import approvals, doctor
+from chalicelib.core import approvals, doctor, lease, slots
 from chalicelib.core.answer import answered
 from chalicelib.core.approvals import Decision, Question, Verdict
-from chalicelib.core.events import Event, EventType
+from chalicelib.core.events import Event, EventType, Stamp
 from chalicelib.core.permissions import Grant, Ruling
-from chalicelib.core.run import Status
+from chalicelib.core.run import Run, Status, Trigger
 from chalicelib.core.tools import Effect
+from chalicelib.core.transitions import move
 from chalicelib.ports.model import Model, ModelCall, ModelRequest
 from chalicelib.usecases.await_answer import await_answer
 from chalicelib.usecases.read_events import read_events
 from chalicelib.usecases.resolve import resolve
 from chalicelib.usecases.route import Next
 from chalicelib.usecases.sweep import sweep
+from chalicelib.usecases.tend import tend
+from tests.builders import run_id
 from tests.crash.killer import Killed, Killer
 from tests.usecases.workshop import RUN_ID, RecordingWorkflow, Tool, Workshop, asks, unasked
 from tests.virtual_time import CountedChance, VirtualTime
+
+OTHER, OTHER_ENDS = run_id(9), 70.0
+"""In a crowded play, the run that has the only slot, and how long it keeps it."""
 
 MARKETS = "The week in three lines. "
 TICKS = 60
@@ -43,6 +53,7 @@ class Play:
     steps: int = 0
     cancel_after: float | None = None
     asks: bool = False
+    crowded: bool = False
     ends: frozenset[Status] = frozenset({Status.DONE})
 
     only: str | None = None
@@ -60,6 +71,7 @@ PLAYS = (
     Play("a step a slice", steps=1),
     Play("a wait", second=Turn(text="Noted. ", calls=asks("note").calls, fault=Unavailable(times=3))),
     Play("an approval", asks=True),
+    Play("a slot", crowded=True),
     Play("a cancel", cancel_after=3.0, ends=frozenset({Status.CANCELLED})),
 )
 
@@ -84,8 +96,11 @@ class Stage:
         self.send = Tool("send", Effect.IRREVERSIBLE)
         self.audit = DynamoAudit(dynamodb, table, payloads=payloads, clock=time, chance=CountedChance())  # type: ignore[arg-type]
         tools = [self.look, self.note, self.file, self.send]
-        self.shop = Workshop(self.calm, time, play.script(), tools, permissions=rules(play))
+        self.shop = Workshop(
+            self.calm, self._slots(dynamodb, table, time), time, play.script(), tools, permissions=rules(play)
+        )
         self.shop.runs = self._store(killer.arm(dynamodb), table, payloads, time)
+        self.calm_slots, self.shop.slots = self.shop.slots, self._slots(killer.arm(dynamodb), table, time)
         self.model = CountedModel(self.shop.model, self.calm)
         self.shop.model = self.model
         self.shop.workflow = ArmedWorkflow(killer=killer)
@@ -94,18 +109,39 @@ class Stage:
         self.tokens = 0
         self.asleep: int | None = None
         self.log_at_the_end: list[Event] = []
+        if play.crowded:
+            self.shop.submit(OTHER)
+            taking = lease.take(self._other, tail=0, now=time.now(), write_id="other-1")
+            self.calm.commit(taking)
+            self.shop.at(OTHER_ENDS, lambda: self._end(taking.after))
         if play.cancel_after is not None:
             self.shop.at(play.cancel_after, self.cancel)
 
+    def _store(self, client: object, table: str, payloads: object, time: VirtualTime) -> DynamoRunStore:
+        world: dict[str, Any] = {"payloads": payloads, "clock": time, "chance": CountedChance()}
+        return DynamoRunStore(client, table, cap=1 if self.play.crowded else slots.CAP, **world)  # type: ignore[arg-type]
+
     @staticmethod
-    def _store(client: object, table: str, payloads: object, time: VirtualTime) -> DynamoRunStore:
-        return DynamoRunStore(client, table, payloads=payloads, clock=time, chance=CountedChance())  # type: ignore[arg-type]
+    def _slots(client: object, table: str, time: VirtualTime) -> DynamoSlotStore:
+        return DynamoSlotStore(client, table, clock=time, chance=CountedChance())  # type: ignore[arg-type]
+
+    @property
+    def _other(self) -> Run:
+        found = self.calm.tail(OTHER)
+        assert found is not None
+        return found[0]
+
+    def _end(self, other: Run) -> None:
+        """The other run ends, and whoever ended it dies before it begins who is in line."""
+        stamp = Stamp(self.shop.time.now(), other.attempt, "other-2")
+        self.calm.commit(move(other, Trigger.FINISH, tail=1, stamp=stamp, data={"output": {"text": ""}}))
 
     def cancel(self) -> None:
-        """From outside: through a store of its own, which nobody kills."""
-        armed, self.shop.runs = self.shop.runs, self.calm
+        """From outside: through stores of its own, which nobody kills."""
+        armed = self.shop.runs, self.shop.slots
+        self.shop.runs, self.shop.slots = self.calm, self.calm_slots
         self.shop.cancel()
-        self.shop.runs = armed
+        self.shop.runs, self.shop.slots = armed
 
     def perform(self) -> None:
         """Let executions and sweeper go on until the run has ended."""
@@ -140,7 +176,9 @@ class Stage:
     def _tick(self) -> list[int]:
         before = len(self.shop.workflow.started)
         try:
-            sweep(runs=self.shop.runs, workflow=self.shop.workflow, clock=self.shop.time, chance=self.shop.chance)
+            of: dict[str, Any] = {"runs": self.shop.runs, "slots": self.shop.slots}
+            sweep(**of, workflow=self.shop.workflow, clock=self.shop.time, chance=self.shop.chance)
+            tend(**of, workflow=self.shop.workflow, clock=self.shop.time)
         except Killed:
             return []
         return [start for _, start in self.shop.workflow.started[before:]]
@@ -201,15 +239,21 @@ class Stage:
 
 @dataclass
 class ArmedWorkflow(RecordingWorkflow):
-    """Its calls are calls to AWS as well."""
+    """Its calls are calls to AWS as well. One that lost its answer is made again, as by botocore, for nothing."""
 
     killer: Killer = field(default_factory=Killer)
 
     def start(self, run_id: str, start: int) -> None:
-        self.killer.call("start_execution", lambda: self.started.append((run_id, start)), {})
+        self._call("start_execution", self.started, (run_id, start))
 
     def wake(self, token: str) -> None:
-        self.killer.call("send_task_success", lambda: self.woken.append(token), {})
+        self._call("send_task_success", self.woken, token)
+
+    def _call(self, name: str, known: list[Any], told: object) -> None:
+        try:
+            self.killer.call(name, lambda: known.append(told), {})
+        except ConnectionClosedError:
+            self.killer.call(name, lambda: None, {})
 
 
 class Client:

@@ -54,6 +54,7 @@ def check(stage: Stage) -> None:
     attempts = [event.attempt for event in log if event.attempt]
     assert attempts == sorted(attempts)
     assert stage.findings == ()
+    assert stage.calm_slots.slots("acme").named == []
     assert stage.client.seen == log
     assert stage.client.text == text(log)
     check_nothing_was_repeated(stage)

@@ -37,11 +37,13 @@ def test_the_doctor_is_asked_page_by_page(door: Door, shelf: Shelf) -> None:
     first = door.get("/v1/admin/doctor?limit=1")
     second = door.get(f"/v1/admin/doctor?next={first.body['next']}")
     third = door.get(f"/v1/admin/doctor?next={second.body['next']}")
+    fourth = door.get(f"/v1/admin/doctor?next={third.body['next']}")
 
     assert first.body["looked_at"] == 1
     assert [(each["run_id"], each["code"]) for each in first.body["findings"]] == [(RUN_ID, "start_missing")]
     assert (second.body["looked_at"], second.body["findings"]) == (0, [])
-    assert third.body == {"looked_at": 0, "findings": [], "next": None}
+    assert (third.body["looked_at"], third.body["findings"]) == (0, [])
+    assert fourth.body == {"looked_at": 0, "findings": [], "next": None}
 
 
 def test_the_repair_is_said_of_each_finding(door: Door, shelf: Shelf) -> None:

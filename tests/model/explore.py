@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from chalicelib.core.answer import answered
 from chalicelib.core.events import EventType
 from chalicelib.core.run import Run, Status
-from tests.model.promises import Broken, check_table
+from tests.model.promises import Broken, check_slots, check_table
 from tests.model.state import Execution, Faults, Scenario, State, Step
 from tests.model.world import World
 
@@ -101,6 +101,7 @@ class Search:
 
     def _check(self, state: State) -> None:
         self._check_table(state)
+        check_slots(self.world.run(state), *state.table.held)
         self._check_end(state)
 
     def _check_table(self, state: State) -> None:
@@ -145,6 +146,8 @@ class Search:
                 return going
             if call.kind == "think":
                 return next(world.dies(state, actor))
+        if state.table.held.other:
+            return Step("another run", "ends"), world.other_ends(state)
         return self._time_passes(state)
 
     def _time_passes(self, state: State) -> tuple[Step, State] | None:

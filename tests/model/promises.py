@@ -6,18 +6,18 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from chalicelib.core import approvals, cancelling, steps
+from chalicelib.core import approvals, cancelling, slots, steps
 from chalicelib.core.approvals import Decision
 from chalicelib.core.calls import MARGIN
 from chalicelib.core.events import OUTSIDE, Event, EventType
-from chalicelib.core.run import Run, Status
+from chalicelib.core.run import Run, Slot, Status
 from chalicelib.core.tools import Effect
 from chalicelib.core.transcript import messages
 from chalicelib.core.transitions import TRANSITIONS
 from tests.model.table import Call, Shelf, Table
 
 if TYPE_CHECKING:
-    from tests.model.puppet import Position
+    from tests.model.cast import Position
     from tests.model.state import Scenario
 
 _TAKES = frozenset({EventType.RUN_STARTED, EventType.RUN_ATTEMPT, EventType.RUN_RESUMED})
@@ -203,6 +203,15 @@ _PROMISES: tuple[Callable[[Run, Sequence[Event]], None], ...] = (
     _only_a_worker_has_a_lease,
     _whoever_goes_on_is_due,
 )
+
+
+def check_slots(run: Run, other: bool, own: bool, resuming: bool) -> None:
+    """The promises about an account that may have one run at work. Raises `Broken`."""
+    if other and own:
+        raise Broken("two runs are at work, and there is one slot")
+    stands = own == (run.slot is Slot.HELD) and resuming == (run.slot is Slot.WANTED and slots.resumes(run))
+    if not stands or not slots.fits(run):
+        raise Broken(f"the account's slots say otherwise than the {run.status} run")
 
 
 def check_call(shelf: Shelf, table: Table, call: Call, caller: Position, now: datetime) -> None:

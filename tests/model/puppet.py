@@ -8,33 +8,35 @@ histories that lead to the same frames are one position, and the search follows 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from queue import SimpleQueue
-from types import TracebackType
-from typing import Any, NamedTuple, NoReturn, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 from chalicelib.core import cursor
 from chalicelib.core.agent import Agent
 from chalicelib.core.change import Change
-from chalicelib.core.errors import Collision, LeaseLost, ModelFault, RunMoved, Unavailable
+from chalicelib.core.errors import Collision, LeaseLost, ModelFault, NoSlot, RunMoved
 from chalicelib.core.events import Event
 from chalicelib.core.policy import Policy
 from chalicelib.core.reply import Reply, ToolCall
-from chalicelib.core.run import Run, Status
+from chalicelib.core.run import Run, Slot, Status
+from chalicelib.core.slots import Slots
 from chalicelib.core.tools import Invocation, ToolResult, ToolSpec
 from chalicelib.ports.model import ModelRequest
 from chalicelib.ports.run_store import Claim, Page
-from tests.model.book import Freezer, Outside, contents
-from tests.model.liveness import living
-from tests.model.promises import Broken
-from tests.model.table import LOST, MOVED, Call, Result, Shelf
+from tests.model.book import Outside, contents
+from tests.model.table import LOST, MOVED, NO_SLOT, Call, Result, Shelf
 
 T = TypeVar("T")
 
 Said = str | Reply | ModelFault
 """What a model's stream brings; a fault is its end."""
+
+
+History = tuple[tuple[Result, datetime], ...]
+"""The answers that a use case has got so far, and when."""
 
 
 class Asked(BaseException):
@@ -54,6 +56,8 @@ class Surroundings:
     tools: dict[str, ToolSpec]
     poison: bool = False
     """Every worker that makes a model call dies of it."""
+    crowded: bool = False
+    """The account may have one run at work, and another one is."""
 
 
 class Ports(Outside):
@@ -62,6 +66,7 @@ class Ports(Outside):
     def __init__(self, shelf: Shelf, around: Surroundings, label: str, offset: int, history: History) -> None:
         self._shelf = shelf
         self._around = around
+        self.crowded = around.crowded
         self._label = label
         self._answers = iter(history[1:])
         self._now = history[0][1]
@@ -79,6 +84,8 @@ class Ports(Outside):
             raise RunMoved("")
         if result == LOST:
             raise LeaseLost("")
+        if result == NO_SLOT:
+            raise NoSlot("")
         return result
 
     # RunStore
@@ -109,12 +116,15 @@ class Ports(Outside):
     def raise_start(self, run: Run, due_at: datetime) -> Run:
         return self._shelf.runs[self.ask("raise start", self._shelf.runs.number(run), due_at, self.write_id())[1]]
 
+    def line_up(self, run: Run) -> None:
+        self.ask("line up", self._shelf.runs.number(run))
+
     def keep_token(self, run: Run, token: str) -> None:
         self.ask("keep token", self._shelf.runs.number(run), token)
 
     def due(self, now: datetime, limit: int) -> Sequence[Run]:
         run = self._shelf.runs[self.ask("due")[1]]
-        return [run] if run.due_at is not None else []
+        return [run] if run.due_at is not None and run.slot is not Slot.WANTED else []
 
     def create(self, run: Run, first: Event, claim: Claim | None) -> NoReturn:
         raise NotImplementedError("a run is there when the search begins")
@@ -134,14 +144,41 @@ class Ports(Outside):
     def asking(self, account_id: str, limit: int, after: str | None) -> NoReturn:
         raise NotImplementedError("readers have a search of their own")
 
-    def look_up(self, run_id: str) -> NoReturn:
-        raise NotImplementedError("nothing is deleted in a search")
+    def look_up(self, run_id: str) -> Run:
+        run = self._shelf.runs[self.ask("run")[1]]
+        return run if run_id == run.run_id else replace(run, slot=Slot.HELD)
 
     def delete(self, run: Run, at: datetime) -> NoReturn:
         raise NotImplementedError("nothing is deleted in a search")
 
     def stamp_watched(self, run_id: str, until: datetime) -> NoReturn:
         raise NotImplementedError("readers have a search of their own")
+
+    # SlotStore
+
+    def slots(self, account_id: str) -> Slots:
+        _, held, in_line = self.ask("held")
+        own, other = self._shelf.runs[0].run_id, "run_of_others"
+        holders = frozenset(name for name, holds in ((own, held.own), (other, held.other)) if holds)
+        resuming = frozenset([own] if held.resuming else [])
+        return Slots(account_id, holders, resuming, self._now if in_line else None, looked_after=True)
+
+    def line(self, account_id: str, limit: int) -> Sequence[Run]:
+        run = self._shelf.runs[self.ask("line")[1]]
+        return [run] if run.slot is Slot.WANTED else []
+
+    def free(self, account_id: str, run_id: str, run: Run | None) -> bool:
+        assert run is not None, "no run is erased in a search"
+        return self.ask("free", self._shelf.runs.number(run)) != MOVED
+
+    def forget_line(self, slots: Slots) -> None:
+        """It is forgotten by itself here, once nobody stands in it."""
+
+    def to_tend(self, now: datetime, limit: int) -> NoReturn:
+        raise NotImplementedError("there is one account in a search")
+
+    def look_again(self, account_id: str, at: datetime) -> None:
+        """In a search slots are always looked at."""
 
     # Workflow
 
@@ -240,85 +277,3 @@ class _Stream:
 
     def close(self) -> None:
         pass
-
-
-History = tuple[tuple[Result, datetime], ...]
-Role = tuple[Any, ...]
-"""What is run: a name, and its arguments."""
-
-
-class Position(NamedTuple):
-    """Where somebody stands: waiting for the answer to `call`, or through with `outcome`."""
-
-    role: Role
-    label: str
-    history: History
-    call: Call | None
-    outcome: Any
-    ids: int
-
-
-class Cast:
-    """Everybody who can act, and every position in which they can stand."""
-
-    def __init__(self, shelf: Shelf, around: Surroundings, roles: dict[str, Callable[..., Any]]) -> None:
-        self._shelf = shelf
-        self._around = around
-        self._roles = roles
-        self._numbers: dict[Hashable, int] = {}
-        self._positions: list[Position] = []
-        self._memo: dict[tuple[int, Result, datetime], int] = {}
-
-    def __getitem__(self, number: int) -> Position:
-        return self._positions[number]
-
-    def __len__(self) -> int:
-        return len(self._positions)
-
-    def begin(self, role: Role, label: str, offset: int, now: datetime) -> int:
-        """The position before the first question."""
-        return self._run(role, label, offset, ((("begins", offset), now),))
-
-    def go_on(self, number: int, result: Result, now: datetime) -> int:
-        """The position after this answer."""
-        key = (number, result, now)
-        found = self._memo.get(key)
-        if found is None:
-            role, label, history, _, _, _ = self._positions[number]
-            found = self._memo[key] = self._run(role, label, history[0][0][1], (*history, (result, now)))
-        return found
-
-    def _run(self, role: Role, label: str, offset: int, history: History) -> int:
-        ports = Ports(self._shelf, self._around, label, offset, history)
-        call, outcome = None, None
-        try:
-            outcome = self._roles[role[0]](ports, *role[1:])
-            place: Hashable = ("through", self._shelf.freezer.freeze(outcome))
-        except Unavailable:
-            place = ("gives up",)
-        except Exception as fault:
-            raise Broken(f"{label}: {type(fault).__name__}: {fault}") from fault
-        except Asked as asked:
-            call, place = asked.call, (asked.call, _frames(asked.__traceback__, self._shelf.freezer))
-        return self._numbered((role, label, ports.ids, place), Position(role, label, history, call, outcome, ports.ids))
-
-    def _numbered(self, key: Hashable, position: Position) -> int:
-        found = self._numbers.get(key)
-        if found is None:
-            found = self._numbers[key] = len(self._positions)
-            self._positions.append(position)
-        return found
-
-
-_AROUND = ("Cast.", "_advance", "_await_answer", "_abandon", "_put_back", "_sweep", "_cancel", "_say")
-"""Frames that know more of the past than matters, or nothing."""
-
-
-def _frames(raised: TracebackType | None, freezer: Freezer) -> Hashable:
-    frames = []
-    while raised is not None:
-        code = raised.tb_frame.f_code
-        if not code.co_qualname.startswith(_AROUND):
-            frames.append((code.co_qualname, raised.tb_lasti, living(raised.tb_frame, raised.tb_lasti)))
-        raised = raised.tb_next
-    return freezer.freeze(frames)

@@ -9,12 +9,14 @@ from chalicelib.core import approvals
 from chalicelib.core.approvals import Decision, Verdict
 from chalicelib.core.errors import Conflict
 from chalicelib.usecases.abandon import abandon
+from chalicelib.usecases.admit import admit
 from chalicelib.usecases.advance import advance
 from chalicelib.usecases.await_answer import await_answer
 from chalicelib.usecases.cancel import cancel
 from chalicelib.usecases.put_back import put_back
 from chalicelib.usecases.resolve import resolve
 from chalicelib.usecases.sweep import sweep
+from chalicelib.usecases.tend import free_stale
 from chalicelib.usecases.work import Needs, Slice
 from tests.model.puppet import Ports
 from tests.model.say import say
@@ -28,6 +30,7 @@ LAMBDA_SECONDS = 36_000.0
 def _advance(ports: Ports, start: int, steps: int) -> Any:
     needs = Needs(
         runs=ports,
+        slots=ports,
         agents=ports,
         workflow=ports,
         model=ports,
@@ -45,7 +48,8 @@ def _await_answer(ports: Ports, start: int, token: str) -> Any:
 
 
 def _abandon(ports: Ports, start: int) -> Any:
-    return abandon(RUN_ID, start, "KeyError", runs=ports, clock=ports, chance=ports)
+    settles: dict[str, Any] = {"runs": ports, "slots": ports, "workflow": ports, "clock": ports, "chance": ports}
+    return abandon(RUN_ID, start, "KeyError", **settles)
 
 
 def _put_back(ports: Ports, start: int) -> Any:
@@ -53,7 +57,16 @@ def _put_back(ports: Ports, start: int) -> Any:
 
 
 def _sweep(ports: Ports) -> Any:
-    return sweep(runs=ports, workflow=ports, clock=ports, chance=ports)
+    """The tick, as far as it is about runs at work."""
+    swept = sweep(runs=ports, slots=ports, workflow=ports, clock=ports, chance=ports)
+    if not ports.crowded:
+        return swept
+    freed = free_stale(ACCOUNT, runs=ports, slots=ports)
+    return swept, freed, _admit(ports)
+
+
+def _admit(ports: Ports) -> Any:
+    return admit(ACCOUNT, runs=ports, slots=ports, workflow=ports, clock=ports)
 
 
 def _cancel(ports: Ports) -> Any:
@@ -63,6 +76,7 @@ def _cancel(ports: Ports) -> Any:
         actor="key_1",
         reason=None,
         runs=ports,
+        slots=ports,
         workflow=ports,
         clock=ports,
         chance=ports,
@@ -98,6 +112,7 @@ ROLES: dict[str, Callable[..., Any]] = {
     "abandon": _abandon,
     "put back": _put_back,
     "sweep": _sweep,
+    "admit": _admit,
     "cancel": _cancel,
     "say": _say,
     "approve": _decides(Decision.APPROVE),
@@ -111,6 +126,7 @@ NAMES = {
     "abandon": "abandoner",
     "put back": "rule",
     "sweep": "sweeper",
+    "admit": "releaser",
     "cancel": "canceller",
     "say": "speaker",
     "approve": "approver",

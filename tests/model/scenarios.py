@@ -49,14 +49,14 @@ def _asks(*tools: str) -> Surroundings:
     return _around(says)
 
 
-def _is_down(seconds: float) -> Surroundings:
+def _is_down(seconds: float, *, crowded: bool = False) -> Surroundings:
     """The first call of a step fails and has to wait so long; the next one is answered."""
 
     def says(request: ModelRequest) -> Sequence[Said]:
         down = request.attempt_no == 0 and request.step == 1
         return [ModelUnavailable("busy", retry_after=seconds)] if down else [_reply("")]
 
-    return _around(says)
+    return _around(says, crowded=crowded)
 
 
 def _around(says: object, **more: bool) -> Surroundings:
@@ -237,6 +237,31 @@ OUTCOME = Scenario(
     _asks("pay"),
     Faults(ticks=1, crashes=1, retries=1),
     Faults(ticks=1, crashes=2, retries=1),
+)
+CROWDED = Scenario(
+    "another run at work, and a crash",
+    _around(_says_nothing, crowded=True),
+    Faults(ticks=1, crashes=1, frees=1),
+    Faults(ticks=1, crashes=1, frees=1, sweeps=1),
+)
+CROWDED_CANCELLED = Scenario(
+    "another run at work, and a cancel",
+    _around(_says_nothing, crowded=True),
+    Faults(cancels=1, frees=1, lost=1),
+    Faults(cancels=1, frees=2, takes=1, lost=1, crashes=1),
+)
+CROWDED_ALONE = Scenario(
+    "another run at work, and no sweeper",
+    _around(_says_nothing, crowded=True),
+    Faults(frees=2, takes=1, lost=1),
+    Faults(frees=3, takes=2, lost=1),
+    unaided=True,
+)
+CROWDED_WAIT = Scenario(
+    "another run begins during a wait",
+    _is_down(600, crowded=True),
+    Faults(says=1, takes=1, frees=2),
+    Faults(says=1, takes=1, frees=2, cancels=1, lost=1),
 )
 
 ALL = tuple(each for each in list(globals().values()) if isinstance(each, Scenario))

@@ -26,6 +26,8 @@ class Faults(NamedTuple):
     approves: int = 0
     denies: int = 0
     retries: int = 0
+    frees: int = 0
+    takes: int = 0
 
 
 class Execution(NamedTuple):

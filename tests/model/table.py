@@ -12,10 +12,11 @@ from datetime import UTC, datetime, timedelta
 from operator import attrgetter
 from typing import Any, NamedTuple
 
+from chalicelib.core import slots
 from chalicelib.core.answer import GUARDS
 from chalicelib.core.change import NOBODY_MOVED_IT
 from chalicelib.core.events import Event, EventType
-from chalicelib.core.run import Run
+from chalicelib.core.run import Run, Slot
 from chalicelib.ports.model import ModelRequest
 from chalicelib.usecases.hold import Hold
 from tests.model.book import Book, Freezer
@@ -32,17 +33,27 @@ Result = tuple[Any, ...]
 OK: Result = ("ok",)
 MOVED: Result = ("moved",)
 LOST: Result = ("lost",)
+NO_SLOT: Result = ("no slot",)
 
-WRITES = frozenset({"append", "commit", "renew", "hand back", "raise start", "keep token"})
-READS = frozenset({"events", "run behind", "run", "event before", "due"})
+WRITES = frozenset({"append", "commit", "renew", "hand back", "raise start", "line up", "keep token", "free"})
+
+
+class Held(NamedTuple):
+    """The account's only slot: whether another run holds it, this one, or this one is in line before new ones."""
+
+    other: bool = False
+    own: bool = False
+    resuming: bool = False
 
 
 class Table(NamedTuple):
-    """One run, its log, and the ids of the last writes that have no event of their own (hand back, raise start)."""
+    """One run, its log, the account's slots, and the ids of the last writes that have no event of their own (hand back,
+    raise start)."""
 
     run: int
     log: int
     traces: tuple[str, str] = ("", "")
+    held: Held = Held()
 
 
 @dataclass(frozen=True)
@@ -63,6 +74,10 @@ class Rules:
     """A token is kept only for the run's own start."""
     no_answer_yet: bool = True
     """A token is kept only while the wait has no answer."""
+    a_slot_is_free: bool = True
+    """A slot is taken only where there is one."""
+    none_is_free: bool = True
+    """A run stands in line only where there is none."""
 
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
@@ -145,7 +160,10 @@ class Shelf:
             return table, OK if self._own(standing, events[0]) else ("collision", standing)
         if self.rules.guards and not self._same(table.run, before, guards):
             return table, MOVED
-        table = table._replace(run=self._changed(table.run, before, after))
+        held, refused = self._slots(table.held, self.runs[before], self.runs[after])
+        if refused:
+            return table, refused
+        table = table._replace(run=self._changed(table.run, before, after), held=held)
         for event in events if self.rules.one_transaction else ():
             table = table._replace(log=self._put(table.log, event))
         return table, OK
@@ -167,7 +185,7 @@ class Shelf:
         if not self._holds(now, new):
             return table, LOST
         given = self.runs.number(replace(now, lease_until=None, due_at=new.due_at))
-        return Table(given, table.log, (write_id, table.traces[1])), OK
+        return table._replace(run=given, traces=(write_id, table.traces[1])), OK
 
     def _raise_start(self, table: Table, run: int, due_at: datetime, write_id: str) -> tuple[Table, Result]:
         if table.traces[1] == write_id:
@@ -175,8 +193,49 @@ class Shelf:
         if not self._same(table.run, run, (*NOBODY_MOVED_IT, "start")):
             return table, MOVED
         now = self.runs[table.run]
-        raised = self.runs.number(replace(now, start=now.start + 1, due_at=due_at))
-        return Table(raised, table.log, (table.traces[0], write_id)), ("run", raised)
+        raised = replace(now, start=now.start + 1, due_at=due_at, slot=now.slot and Slot.HELD)
+        held, refused = self._slots(table.held, now, raised)
+        if refused:
+            return table, refused
+        number = self.runs.number(raised)
+        return table._replace(run=number, traces=(table.traces[0], write_id), held=held), ("run", number)
+
+    def _line_up(self, table: Table, run: int) -> tuple[Table, Result]:
+        now, new = self.runs[table.run], self.runs[run]
+        if (now.status, now.attempt, now.start) != (new.status, new.attempt, new.start):
+            return table, MOVED
+        if now.slot is not None:
+            return table, OK if now.slot is new.slot else MOVED
+        held, refused = self._slots(table.held, now, new)
+        if refused:
+            return table, refused
+        return table._replace(run=self._changed(table.run, table.run, run), held=held), OK
+
+    def _slots(self, held: Held, before: Run, after: Run) -> tuple[Held, Result]:
+        """The slots after a change of the run, or how they refuse it: there is one, and another run may hold it."""
+        match slots.use(before, after):
+            case slots.Use.TAKE:
+                taken = held.other and not held.own and self.rules.a_slot_is_free
+                return held._replace(own=True, resuming=False), NO_SLOT if taken else ()
+            case slots.Use.LINE_UP:
+                free = (held.own or not held.other) and self.rules.none_is_free
+                return held._replace(resuming=slots.resumes(before)), MOVED if free else ()
+            case slots.Use.FREE:
+                return held._replace(own=False, resuming=False), ()
+            case None:
+                return held, ()
+
+    def _held(self, table: Table) -> tuple[Table, Result]:
+        in_line = table.held.resuming or self.runs[table.run].slot is Slot.WANTED
+        return table, ("held", table.held, in_line)
+
+    def _line(self, table: Table) -> tuple[Table, Result]:
+        return table, ("run", table.run)
+
+    def _free(self, table: Table, run: int) -> tuple[Table, Result]:
+        if not self._same(table.run, run, NOBODY_MOVED_IT):
+            return table, MOVED
+        return table._replace(held=table.held._replace(own=False, resuming=False)), OK
 
     def _keep_token(self, table: Table, run: int, token: str) -> tuple[Table, Result]:
         guards = [*GUARDS, "start"]

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from tests.model import puppet, scenarios
+from tests.model import liveness, scenarios
 from tests.model.explore import Search
 from tests.model.state import Faults, Scenario
 
@@ -40,7 +40,7 @@ def test_what_a_use_case_has_forgotten_makes_no_difference(faults: Faults, monke
     scenario = replace(scenarios.TWIN, faults=faults)
     forgetting = _tables(scenario)
     monkeypatch.setattr(
-        puppet,
+        liveness,
         "living",
         lambda frame, at: {name: value for name, value in frame.f_locals.items() if not name.startswith(".")},
     )

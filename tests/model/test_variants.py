@@ -9,16 +9,18 @@ from pathlib import Path
 import pytest
 
 from tests.model.explore import Search
+from tests.model.slot_variants import SLOT_VARIANTS
 from tests.model.table import Rules
 from tests.model.variants import VARIANTS, Variant
 
 PROTOCOL = Path(__file__).parents[2] / "docs" / "protocol.md"
 
+ALL = (*VARIANTS, *SLOT_VARIANTS)
 AT_MOST = 10_000
 """States; the shortest story of each rule is found long before."""
 
 
-@pytest.mark.parametrize("variant", VARIANTS, ids=lambda variant: variant.without)
+@pytest.mark.parametrize("variant", ALL, ids=lambda variant: variant.without)
 def test_without_it_a_promise_is_broken(variant: Variant, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as patch:
         variant.patch(patch)
@@ -33,4 +35,4 @@ def test_without_it_a_promise_is_broken(variant: Variant, monkeypatch: pytest.Mo
 def test_docs_protocol_tells_of_every_rule_and_of_no_other() -> None:
     searched, _, _ = PROTOCOL.read_text().partition("### Delivery by socket")
     told = re.findall(r"^\| ([^|]+) \| [A-Z]", searched, re.MULTILINE)
-    assert sorted(told) == sorted(variant.without for variant in VARIANTS)
+    assert sorted(told) == sorted(variant.without for variant in ALL)

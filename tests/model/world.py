@@ -14,8 +14,8 @@ from chalicelib.core.cursor import START
 from chalicelib.core.events import OUTSIDE, EventType, Stamp
 from chalicelib.core.run import Budget, Run, Status
 from chalicelib.usecases.route import Next, Route
+from tests.model.cast import Cast, Role
 from tests.model.promises import Broken, check_arrival, check_call, check_effect
-from tests.model.puppet import Cast, Role
 from tests.model.roles import ACCOUNT, NAMES, ROLES, RUN_ID
 from tests.model.state import (
     Actor,
@@ -28,7 +28,8 @@ from tests.model.state import (
     replaced,
     without,
 )
-from tests.model.table import LOST, NOON, OK, WRITES, Call, Result, Shelf, Table
+from tests.model.table import NOON, OK, WRITES, Call, Held, Result, Shelf, Table
+from tests.model.telling import told
 
 
 class World:
@@ -39,6 +40,7 @@ class World:
         self.shelf = Shelf(scenario.rules)
         self.cast = Cast(self.shelf, scenario.around, ROLES)
         immediate = set() if scenario.torn_reads else {"run behind", "event before"}
+        immediate |= set() if scenario.around.crowded else {"held"}
         self._immediate = immediate | {"think"} | (set() if scenario.hole else {"effect"})
 
     def first(self) -> State:
@@ -56,7 +58,8 @@ class World:
         )
         event = record(EventType.RUN_ACCEPTED, {"text": "go"}, tail=START, stamp=Stamp(NOON, OUTSIDE, "submit"))
         log = self.shelf.logs.number((self.shelf.events.number(event),))
-        state = State(Table(self.shelf.runs.number(run), log), (), (), (), (), 0, self.scenario.faults)
+        table = Table(self.shelf.runs.number(run), log, held=Held(other=self.scenario.around.crowded))
+        state = State(table, (), (), (), (), 0, self.scenario.faults)
         return self._started(state, 1) if self.scenario.executions else state
 
     def now(self, state: State, who: str = "") -> datetime:
@@ -88,10 +91,10 @@ class World:
         if left.lost and call.kind in WRITES:
             after, result = self._takes_effect(state, actor, call)
             lost = after._replace(left=left._replace(lost=left.lost - 1))
-            yield Step(actor.name, f"{self.told(call)}: the answer is lost", call, result), lost
+            yield Step(actor.name, f"{told(self.shelf, call)}: the answer is lost", call, result), lost
         if left.delayed and call.kind in WRITES:
             sent = state._replace(network=(*state.network, call), left=left._replace(delayed=left.delayed - 1))
-            yield Step(actor.name, f"{self.told(call)}: a copy is under way"), sent
+            yield Step(actor.name, f"{told(self.shelf, call)}: a copy is under way"), sent
         if left.twins and actor.name.startswith("worker"):
             yield self._has_a_twin(state, actor)
         if left.bugs and actor.name.startswith("worker"):
@@ -108,7 +111,7 @@ class World:
                 yield Step(actor.name, result[0], call, result), self._answered(state, actor, result)
         elif call.kind != "think":
             after, result = self._takes_effect(state, actor, call)
-            yield Step(actor.name, self.told(call, result), call, result), self._answered(after, actor, result)
+            yield Step(actor.name, told(self.shelf, call, result), call, result), self._answered(after, actor, result)
 
     def _takes_effect(self, state: State, actor: Actor, call: Call) -> tuple[State, Result]:
         self._check(state, actor, call)
@@ -134,7 +137,7 @@ class World:
             if call.kind == "effect":
                 check_effect(self.shelf, state.table, call.args[0], state.effects, self.scenario)
         except Broken as broken:
-            raise Broken(f"{actor.name}, {self.told(call)}: {broken}") from broken
+            raise Broken(f"{actor.name}, {told(self.shelf, call)}: {broken}") from broken
 
     def _answered(self, state: State, actor: Actor, result: Result) -> State:
         """The actor with its answer, gone on to the next call that others could come before."""
@@ -243,7 +246,7 @@ class World:
         check_arrival(self.shelf, state.table, call)
         rest = state.network[:number] + state.network[number + 1 :]
         table, result = self.shelf.apply(call, state.table)
-        return Step("network", self.told(call, result), call, result), state._replace(table=table, network=rest)
+        return Step("network", told(self.shelf, call, result), call, result), state._replace(table=table, network=rest)
 
     # What happens by itself
 
@@ -262,6 +265,19 @@ class World:
         """The minute's tick, when it is due."""
         return self._joined(state, "sweep", offset=(_APART + state.time) * _APART)
 
+    def other_ends(self, state: State) -> State:
+        """The other run of the account frees its slot, and whoever ended it begins who is in line."""
+        held = state.table.held._replace(other=False)
+        return self._joined(state._replace(table=state.table._replace(held=held)), "admit", offset=_APART * _APART)
+
+    def _others(self, state: State) -> Iterator[tuple[Step, State]]:
+        held, left = state.table.held, state.left
+        if left.frees and held.other and NAMES["admit"] not in {actor.name for actor in state.actors}:
+            yield Step("another run", "ends"), self.other_ends(state._replace(left=left._replace(frees=left.frees - 1)))
+        if left.takes and not any(held):
+            taken = state.table._replace(held=held._replace(other=True))
+            yield Step("another run", "begins"), state._replace(table=taken, left=left._replace(takes=left.takes - 1))
+
     def _over(self, state: State, execution: Execution) -> bool:
         return execution.until is not None and self.now(state) >= execution.until
 
@@ -270,6 +286,7 @@ class World:
         if left.ticks:
             ticked = state._replace(time=state.time + 1, left=left._replace(ticks=left.ticks - 1))
             yield Step("time", "passes"), ticked
+        yield from self._others(state)
         run = self.run(state)
         for role, field_name in _COMES_IN:
             count = getattr(left, field_name)
@@ -278,19 +295,6 @@ class World:
                 fewer = state._replace(left=left._replace(**{field_name: count - 1}))
                 yield Step(NAMES[role], "comes"), self._joined(fewer, role, offset=count * _APART)
 
-    def told(self, call: Call, result: Result | None = None) -> str:
-        """A call in words."""
-        events = [self.shelf.events[each] for each in _events_of(call)]
-        what = " ".join([call.kind, *(f"{event.type}@{event.seq}" for event in events)])
-        if call.kind in ("effect", "wake", "start", "keep token"):
-            what += f" {call.args[-1]}"
-        if result is None or result[0] in ("ok", "run", "events", "event"):
-            return what
-        if result[0] == "collision":
-            found = self.shelf.events[result[1]]
-            return f"{what}: {found.type} of attempt {found.attempt} stands there"
-        return f"{what}: {'the run moved' if result != LOST else 'the lease is lost'}"
-
 
 _DECIDES = {"approve": "approves", "deny": "denies", "retry": "retries"}
 _COMES_IN = (("sweep", "sweeps"), ("cancel", "cancels"), ("say", "says"), *_DECIDES.items())
@@ -298,9 +302,3 @@ _COMES_IN = (("sweep", "sweeps"), ("cancel", "cancels"), ("say", "says"), *_DECI
 
 _APART = 1000
 """So far apart are the write ids of invocations that may be at work at the same time under one name."""
-
-
-def _events_of(call: Call) -> tuple[int, ...]:
-    if call.kind == "commit":
-        return tuple(call.args[2])
-    return call.args[:1] if call.kind == "append" else ()

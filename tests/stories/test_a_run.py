@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tests.patience import await_true
 from tests.stories.conftest import OpenTown
 
 
@@ -28,6 +29,22 @@ def test_with_a_slice_of_one_each_step_is_one_advance_of_the_execution(town: Ope
     run_id = place.submit("five")
     place.follow(run_id)
     assert place.states_entered(run_id).count("Advance") == 5
+
+
+def test_an_account_that_may_have_one_run_at_work_has_one_and_the_next_begins_when_it_ends(town: OpenTown) -> None:
+    place = town(RUNS_AT_ONCE="1")
+    first = place.submit("slow")
+    place.follow(first, until=lambda event: event["type"] == "text.delta")
+    second = place.submit("brief")
+    await_true(lambda: place.http.get(f"/v1/runs/{second}").json()["waiting_for"] == "slot", seconds=20)
+
+    place.cancel(first)
+
+    ended, begun = place.follow(first)[-1], place.follow(second)
+    assert begun[1]["type"] == "run.started"
+    assert begun[1]["at"] >= ended["at"]
+    assert begun[-1]["type"] == "run.done"
+    assert place.states_entered(second) == ["Advance", "Route", "Done"]
 
 
 def test_a_cancel_half_way_ends_the_run_and_its_execution(town: OpenTown) -> None:

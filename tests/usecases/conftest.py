@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from chalicelib.adapters.dynamodb.run_store import DynamoRunStore
+from chalicelib.adapters.dynamodb.slot_store import DynamoSlotStore
 from chalicelib.ports.payload_store import PayloadStore
 from tests.fresh_table import fresh_table
 from tests.usecases.workshop import Workshop
@@ -29,6 +30,7 @@ def workshop(dynamodb: DynamoDBClient, payloads: PayloadStore) -> Iterator[OpenW
             table = tables.enter_context(fresh_table(dynamodb))
             time = VirtualTime()
             runs = DynamoRunStore(dynamodb, table, payloads=payloads, clock=time, chance=CountedChance())
-            return Workshop(runs, time, *args, **kwargs)
+            slots = DynamoSlotStore(dynamodb, table, clock=time, chance=CountedChance())
+            return Workshop(runs, slots, time, *args, **kwargs)
 
         yield opened

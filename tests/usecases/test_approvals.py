@@ -253,7 +253,7 @@ def test_a_decision_whose_sender_died_before_the_wake_up_is_finished_by_the_swee
     shop = asking(workshop)
     answer(shop, "approve")
     shop.time.advance(61)
-    assert sweep(**ports(shop)).restarted == 1
+    assert sweep(**ports(shop), slots=shop.slots).restarted == 1
     assert shop.advance(start=2) == END
 
 

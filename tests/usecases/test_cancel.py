@@ -17,6 +17,7 @@ from chalicelib.core.events import Event, EventType
 from chalicelib.core.lease import LEASE, renewed
 from chalicelib.core.run import Run, Status, Trigger
 from chalicelib.ports.run_store import RunStore
+from chalicelib.ports.slot_store import SlotStore
 from chalicelib.usecases.cancel import CHASE, TRIES, cancel
 from tests.builders import RUN_ID, a_held_run, a_move, a_run, a_stamp, accepted, an_event
 from tests.usecases.rival import beaten
@@ -29,6 +30,7 @@ class Bench:
     """One run, moved by hand."""
 
     runs: RunStore
+    slots: SlotStore
     workflow: RecordingWorkflow = field(default_factory=RecordingWorkflow)
     time: VirtualTime = field(default_factory=VirtualTime)
     chance: CountedChance = field(default_factory=CountedChance)
@@ -45,6 +47,7 @@ class Bench:
             actor="key_1",
             reason=reason,
             runs=runs or self.runs,
+            slots=self.slots,
             workflow=self.workflow,
             clock=self.time,
             chance=self.chance,
@@ -81,8 +84,8 @@ class Bench:
 
 
 @pytest.fixture
-def bench(runs: RunStore) -> Bench:
-    return Bench(runs)
+def bench(runs: RunStore, slots: SlotStore) -> Bench:
+    return Bench(runs, slots)
 
 
 def test_a_pending_run_is_cancelled_on_the_spot(bench: Bench) -> None:

@@ -249,8 +249,9 @@ def test_nobody_gives_a_deleted_run_a_new_start(workshop: OpenWorkshop) -> None:
 
     assert shop.advance() == END
     assert not put_back(RUN_ID, 1, workflow=shop.workflow, **doers)
-    assert not abandon(RUN_ID, 1, "OutOfMemory", chance=shop.chance, **doers)
-    assert sweep(workflow=shop.workflow, chance=shop.chance, **doers) == Swept(0, 0, 0)
+    settles = {**doers, "slots": shop.slots, "workflow": shop.workflow, "chance": shop.chance}
+    assert not abandon(RUN_ID, 1, "OutOfMemory", **settles)
+    assert sweep(**settles) == Swept(0, 0, 0)
     await_answer(RUN_ID, 1, "token", runs=shop.runs, workflow=shop.workflow)
     with pytest.raises(NotFound):
         shop.cancel()

@@ -15,7 +15,7 @@ from chalicelib.core import doctor, snapshot
 from chalicelib.core.doctor import OVERDUE, Case, Code, Finding, Listing
 from chalicelib.core.events import Event, EventType
 from chalicelib.core.retention import ERASED_AFTER
-from chalicelib.core.run import Run, Status
+from chalicelib.core.run import Run, Slot, Status
 from chalicelib.ports.audit import Audit
 from chalicelib.ports.payload_store import PayloadStore
 from chalicelib.usecases.archive import archive_old
@@ -62,6 +62,7 @@ class Practice:
                 limit=2,
                 next=place,
                 runs=self.shelf.runs,
+                slots=self.shelf.slots,
                 audit=self.audit or self.shelf.audit,
                 workflow=self.workflow,
                 clock=self.shelf.time,
@@ -104,7 +105,7 @@ def test_a_run_that_workers_brought_to_its_end_is_sound_before_and_after_its_arc
 ) -> None:
     time = VirtualTime()
     shelf = Shelf(dynamodb, table, payloads, time)
-    shop = Workshop(shelf.runs, time, (asks("look", text="I look. "), asks(text="All is well.")), [Tool()])
+    shop = Workshop(shelf.runs, shelf.slots, time, (asks("look", text="I look. "), asks(text="All is well.")), [Tool()])
     shop.advance(steps=1)
     shop.advance()
     assert shop.run.status is Status.DONE
@@ -259,6 +260,85 @@ def test_a_run_that_asks_something_else_than_its_log_is_found(practice: Practice
     practice.shelf.put(the_run(asking, asks=()), asking)
 
     assert practice.codes == {Code.ASKS_DIFFER}
+
+
+def without_its_slot(shelf: Shelf) -> None:
+    set_on_run(shelf, slot=None)
+
+
+def slots_without_it(shelf: Shelf) -> None:
+    shelf.put_slots("acme")
+
+
+def slots_unlisted(shelf: Shelf) -> None:
+    shelf.mark(keys.slots("acme"), **{keys.DUE_PK: None, keys.DUE_SK: None})
+
+
+@pytest.mark.parametrize(
+    ("breaks", "code"),
+    [
+        (without_its_slot, Code.SLOT_DIFFERS),
+        (slots_without_it, Code.SLOT_MISSING),
+        (slots_unlisted, Code.SLOT_MISSING),
+    ],
+)
+def test_a_run_at_work_whose_slot_is_not_kept_is_found(
+    breaks: Callable[[Shelf], None], code: Code, practice: Practice
+) -> None:
+    practice.shelf.put(the_run(UNFINISHED), UNFINISHED)
+    assert practice.findings() == []
+
+    breaks(practice.shelf)
+
+    assert code in practice.codes
+
+
+def in_line(practice: Practice, log: Sequence[Event], **fields: Any) -> Run:
+    """A run that has stood in line for longer than anything else may be overdue."""
+    long_ago = practice.shelf.time.now() - 2 * OVERDUE
+    return practice.shelf.put(the_run(log, slot=Slot.WANTED, due_at=long_ago, **fields), log)
+
+
+@pytest.mark.parametrize("began", [False, True])
+def test_a_run_in_line_is_sound_and_not_overdue(began: bool, practice: Practice) -> None:
+    if began:
+        practice.shelf.put_slots("acme", resuming={"SS": [RUN_ID]})
+        in_line(practice, a_started_log().waiting().events, waiting_for="slot")
+    else:
+        practice.shelf.put_slots("acme")
+        in_line(practice, a_log().accepted().events)
+
+    assert practice.findings() == []
+
+
+def test_a_run_whose_wait_is_over_and_that_is_not_known_to_be_in_line_is_found(practice: Practice) -> None:
+    practice.shelf.put_slots("acme")
+    in_line(practice, a_started_log().waiting().events, waiting_for="slot")
+
+    assert practice.codes == {Code.SLOT_MISSING}
+
+
+def test_repair_puts_a_run_back_in_line(practice: Practice) -> None:
+    practice.shelf.put_slots("acme")
+    in_line(practice, a_log().accepted().events)
+    unlisted(practice.shelf)
+
+    assert [(f.code, f.repaired) for f in practice.findings(repair=True)] == [(Code.NOT_LISTED, True)]
+
+    assert [run.run_id for run in practice.shelf.slots.line("acme", 10)] == [RUN_ID]
+    assert practice.workflow.started == []
+
+
+def test_the_slot_of_a_run_that_is_not_at_work_is_found_and_freed(practice: Practice) -> None:
+    practice.shelf.put(the_run(LOG), LOG)
+    practice.shelf.put_slots("acme", holders={"SS": [RUN_ID, *(run_id(number) for number in range(4, 8))]})
+
+    found = practice.findings(repair=True)
+
+    assert {finding.code for finding in found} == {Code.SLOT_STALE}
+    assert [finding.repaired for finding in found] == [True] * 5
+    assert practice.shelf.slots.slots("acme").named == []
+    assert practice.findings() == []
 
 
 def test_an_unfinished_run_that_nothing_will_ever_look_at_is_found(practice: Practice) -> None:

@@ -294,7 +294,7 @@ def test_f10_an_approval_against_a_takeover_is_taken_in_by_the_one_who_holds_the
     shop.at(5, lambda: answer(shop, "approve"))
     shop.advance()
     shop.time.advance(300)
-    sweep(runs=shop.runs, workflow=shop.workflow, clock=shop.time, chance=shop.chance)
+    sweep(runs=shop.runs, slots=shop.slots, workflow=shop.workflow, clock=shop.time, chance=shop.chance)
     assert shop.advance(start=shop.run.start) == END
     assert shop.tools["send"].made == ["send"]
 

@@ -90,7 +90,16 @@ def test_a_table_that_stays_away_leaves_a_run_that_goes_on_when_it_is_back(
         shop.advance()
 
     shop.runs = calm
-    given_up = abandon(RUN_ID, 1, "Unavailable", runs=shop.runs, clock=shop.time, chance=shop.chance)
+    given_up = abandon(
+        RUN_ID,
+        1,
+        "Unavailable",
+        runs=shop.runs,
+        slots=shop.slots,
+        workflow=shop.workflow,
+        clock=shop.time,
+        chance=shop.chance,
+    )
     assert not given_up
     assert put_back(RUN_ID, 1, runs=shop.runs, workflow=shop.workflow, clock=shop.time)
     shop.time.advance(A_LEASE_AND_A_TICK)
@@ -116,7 +125,7 @@ def test_a_bucket_that_stays_away_leaves_a_run_that_goes_on_when_it_is_back(
 
     shop.runs = calm
     shop.time.advance(A_LEASE_AND_A_TICK)
-    sweep(runs=shop.runs, workflow=shop.workflow, clock=shop.time, chance=shop.chance)
+    sweep(runs=shop.runs, slots=shop.slots, workflow=shop.workflow, clock=shop.time, chance=shop.chance)
     assert shop.advance(start=2) == END
     (finished,) = shop.told(EventType.TOOL_FINISHED)
     assert len(finished.data["content"]) == 100_000

@@ -24,6 +24,7 @@ from chalicelib.core.task import Task
 from chalicelib.ports.file_store import FileStore
 from chalicelib.ports.model import ModelCall, ModelRequest
 from chalicelib.ports.run_store import RunStore
+from chalicelib.ports.slot_store import SlotStore
 from chalicelib.ports.upload_store import UploadStore
 from chalicelib.usecases import put_agent as putting
 from chalicelib.usecases.advance import advance
@@ -68,10 +69,12 @@ class Recorded:
 class House:
     """An account that defines agents and lets them run."""
 
-    def __init__(self, runs: RunStore, store: Interrupted, uploads: UploadStore, files: FileStore) -> None:
+    def __init__(
+        self, runs: RunStore, slots: SlotStore, store: Interrupted, uploads: UploadStore, files: FileStore
+    ) -> None:
         self.uploads, self.files = uploads, files
         self.time, self.chance = VirtualTime(), CountedChance()
-        self.runs, self.store = runs, store
+        self.runs, self.slots, self.store = runs, slots, store
         self.agents = Agents(built_in(None), store)
         self.toolboxes = Shared(FunctionToolbox([Tool("look").in_the_box()]))
         script = ScriptedModel({"test": (asks("look"), Turn(text="Seen."))}, self.time)
@@ -115,6 +118,7 @@ class House:
         """One slice of one step."""
         needs = Needs(
             runs=self.runs,
+            slots=self.slots,
             agents=self.agents,
             policies=Policies(),
             workflow=RecordingWorkflow(),
@@ -128,9 +132,9 @@ class House:
 
 
 @pytest.fixture
-def house(runs: RunStore, dynamodb: Any, table: str, uploads: UploadStore, files: FileStore) -> House:
+def house(runs: RunStore, slots: SlotStore, dynamodb: Any, table: str, uploads: UploadStore, files: FileStore) -> House:
     store = Interrupted(dynamodb, table, clock=VirtualTime(), chance=CountedChance())
-    return House(runs, store, uploads, files)
+    return House(runs, slots, store, uploads, files)
 
 
 def prompting(prompt: str) -> dict[str, Any]:

@@ -37,7 +37,7 @@ def keep(shop: Workshop, token: str, start: int = 1) -> None:
 
 
 def swept(shop: Workshop) -> Swept:
-    return sweep(runs=shop.runs, workflow=shop.workflow, clock=shop.time, chance=shop.chance)
+    return sweep(runs=shop.runs, slots=shop.slots, workflow=shop.workflow, clock=shop.time, chance=shop.chance)
 
 
 def died(shop: Workshop) -> Workshop:
@@ -219,7 +219,10 @@ def test_a_tick_is_bounded_and_the_rest_comes_with_the_next(workshop: OpenWorksh
     shop.time.advance(120)
     for _ in range(2):
         assert (
-            sweep(runs=shop.runs, workflow=shop.workflow, clock=shop.time, chance=shop.chance, limit=1).restarted == 1
+            sweep(
+                runs=shop.runs, slots=shop.slots, workflow=shop.workflow, clock=shop.time, chance=shop.chance, limit=1
+            ).restarted
+            == 1
         )
     assert sorted(start for _, start in shop.workflow.started) == [2, 2]
 
@@ -239,7 +242,16 @@ def test_the_end_of_a_finished_runs_execution_changes_nothing(workshop: OpenWork
 
 
 def given_up(shop: Workshop, error: str = "KeyError", start: int = 1) -> bool:
-    return abandon(RUN_ID, start, error, runs=shop.runs, clock=shop.time, chance=shop.chance)
+    return abandon(
+        RUN_ID,
+        start,
+        error,
+        runs=shop.runs,
+        slots=shop.slots,
+        workflow=shop.workflow,
+        clock=shop.time,
+        chance=shop.chance,
+    )
 
 
 def test_an_execution_that_failed_for_good_fails_its_run(workshop: OpenWorkshop) -> None:

@@ -21,6 +21,7 @@ from chalicelib.core.tools import Answers, Effect, Invocation, ToolResult, ToolS
 from chalicelib.core.transitions import status_told
 from chalicelib.ports.model import Model
 from chalicelib.ports.run_store import RunStore
+from chalicelib.ports.slot_store import SlotStore
 from chalicelib.usecases.advance import advance
 from chalicelib.usecases.cancel import cancel
 from chalicelib.usecases.route import Route
@@ -120,6 +121,7 @@ class Workshop:
     def __init__(
         self,
         runs: RunStore,
+        slots: SlotStore,
         time: VirtualTime,
         script: Script,
         tools: Iterable[Tool] = (),
@@ -128,6 +130,7 @@ class Workshop:
         accepted: Mapping[str, Any] | None = None,
     ) -> None:
         self.runs = runs
+        self.slots = slots
         self.time = time
         self.chance = CountedChance()
         self.workflow = RecordingWorkflow()
@@ -166,6 +169,7 @@ class Workshop:
     def needs(self) -> Needs:
         return Needs(
             runs=self.runs,
+            slots=self.slots,
             agents=OneAgent(self.agent),
             workflow=self.workflow,
             model=self.model,
@@ -186,6 +190,7 @@ class Workshop:
             actor="key_1",
             reason=reason,
             runs=self.runs,
+            slots=self.slots,
             workflow=self.workflow,
             clock=self.time,
             chance=self.chance,

@@ -7,13 +7,14 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from chalicelib.adapters.aws.retry import Retry
-from chalicelib.adapters.dynamodb import archives, conditions, items, keys, payloads
+from chalicelib.adapters.dynamodb import archives, conditions, items, keys, payloads, slot_items
 from chalicelib.adapters.dynamodb.conditions import Expression
 from chalicelib.adapters.dynamodb.table import Refused, Table, Update
 from chalicelib.core.change import NOBODY_MOVED_IT
 from chalicelib.core.doctor import Case, Listing
 from chalicelib.core.events import Event
 from chalicelib.core.run import Run
+from chalicelib.core.slots import Slots
 from chalicelib.ports.chance import Chance
 from chalicelib.ports.clock import Clock
 from chalicelib.ports.payload_store import PayloadStore
@@ -27,6 +28,7 @@ _LISTED = {
     keys.DUE_PREFIX: Listing.UNFINISHED,
     keys.OLD_PREFIX: Listing.OLD,
     keys.DELETED_PREFIX: Listing.DELETED,
+    keys.LINE_PREFIX: Listing.IN_LINE,
 }
 _PLACE = (keys.DUE_PK, keys.DUE_SK)
 _AS_READ = (*NOBODY_MOVED_IT, "due_at", "archived_at", "deleted_at")
@@ -75,9 +77,15 @@ class DynamoAudit:
             events=log.events,
             archive=archives.read_archive(archive, self._payloads) if archive else None,
             listed=_listing(run),
+            slots=self._slots(items.read_run(run)),
             expiring=tuple(log.expiring),
             incomplete=tuple(log.incomplete),
         )
+
+    def _slots(self, run: Run) -> Slots | None:
+        if run.slot is None:
+            return None
+        return slot_items.read(run.account_id, self._table.get(keys.slots(run.account_id)))
 
     def deleted(self, account_id: str, limit: int, after: str | None) -> tuple[Sequence[str], str | None]:
         found = self._table.query(

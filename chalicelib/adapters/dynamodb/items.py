@@ -13,11 +13,11 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from chalicelib.adapters.dynamodb import keys
-from chalicelib.core import retention, watching
+from chalicelib.core import retention, slots, watching
 from chalicelib.core.announcement import STATUS_WITH
 from chalicelib.core.api_key import ApiKey, Scope
 from chalicelib.core.events import SCHEMA_VERSION, SPARABLE, Event, EventType
-from chalicelib.core.run import Budget, Run, RunWebhook, Status
+from chalicelib.core.run import Budget, Run, RunWebhook, Slot, Status
 from chalicelib.ports.run_store import Claim
 
 if TYPE_CHECKING:
@@ -60,6 +60,7 @@ _TEXT = _Form(text, lambda attribute: attribute["S"])
 _NUMBER = _Form(number, lambda attribute: int(attribute["N"]))
 _MOMENT = _Form(moment, read_moment)
 _STATUS = _Form(text, lambda attribute: Status(attribute["S"]))
+_SLOT = _Form(text, lambda attribute: Slot(attribute["S"]))
 _TAGS = _Form(
     lambda tags: {"M": {name: text(value) for name, value in tags.items()}},
     lambda attribute: {name: value["S"] for name, value in attribute["M"].items()},
@@ -97,6 +98,7 @@ _RUN: Mapping[str, _Form] = {
     "wake_seq": _NUMBER,
     "token": _TEXT,
     "asks": _NAMES,
+    "slot": _SLOT,
     "watched_until": _MOMENT,
     "first_token_at": _MOMENT,
     "ended_at": _MOMENT,
@@ -139,11 +141,14 @@ def _index_attributes(run: Run) -> dict[str, Attribute | None]:
     }
 
 
-_PLACED_BY = {"due_at", "ended_at", "archived_at", "deleted_at"}
+_PLACED_BY = {"slot", "due_at", "ended_at", "archived_at", "deleted_at"}
 
 
 def _due_place(run: Run) -> tuple[str, str] | None:
-    """Where the run stands in the index of what is due: unfinished, to be archived, to be erased, or nowhere."""
+    """Where the run stands in the index of what is due: in line, unfinished, to be archived, to be erased, or
+    nowhere."""
+    if run.slot is Slot.WANTED:
+        return keys.line(run.account_id), keys.line_sk(run.run_id, resumes=slots.resumes(run))
     if erase_at := retention.erase_at(run):
         return keys.deleted_shard(run.run_id), keys.due_sk(erase_at, run.run_id)
     if run.ended_at and not run.archived_at:

@@ -17,6 +17,7 @@ a version of it      AGENT#<account>#<name>  VERSION#<number, ten digits>
 an upload            FILE#<account>#<file>   FILE           (expires by TTL)
 a file of a run      FILES#<run_id>          FILE#<file_id>
 all its artifacts    FILES#<run_id>          TOTAL          (how many, of how many bytes)
+an account's slots   SLOTS#<account>         SLOTS
 
 index       hash                    range                    holds
 by_account  account_pk ACCOUNT#<id> account_sk RUN#<run_id>  runs; run ids sort by time
@@ -27,6 +28,9 @@ by_due      due_pk     DUE#<shard>  due_sk <minute>#<run_id> unfinished runs onl
                                                              that lease renewals within it do not touch the index
             due_pk     OLD#<shard>  due_sk <minute>#<run_id> ended runs, by the minute of their end, until archived
             due_pk DELETED#<shard>  due_sk <minute>#<run_id> deleted runs, by the minute from which they may be erased
+            due_pk   SLOTS#<shard>  due_sk <minute>#<account> slots that are looked at again from that minute on
+            due_pk  LINE#<account>  due_sk <rank>#<run_id>   runs in line for a slot: those whose wait is over, then new
+                                                             ones, the older first
 """
 
 from __future__ import annotations
@@ -183,6 +187,17 @@ def run_files_total(run_id: str) -> dict[str, str]:
     return {PK: run_files(run_id), SK: "TOTAL"}
 
 
+SLOTS_PREFIX = "SLOTS#"
+
+
+def slots(account_id: str) -> dict[str, str]:
+    return {PK: f"{SLOTS_PREFIX}{account_id}", SK: "SLOTS"}
+
+
+def slots_account_of(pk: str) -> str:
+    return pk.removeprefix(SLOTS_PREFIX)
+
+
 def account(account_id: str) -> str:
     return f"ACCOUNT#{account_id}"
 
@@ -203,7 +218,7 @@ def account_key_sk(key_id: str) -> str:
     return f"KEY#{key_id}"
 
 
-DUE_PREFIX, OLD_PREFIX, DELETED_PREFIX = "DUE#", "OLD#", "DELETED#"
+DUE_PREFIX, OLD_PREFIX, DELETED_PREFIX, LINE_PREFIX = "DUE#", "OLD#", "DELETED#", "LINE#"
 
 
 def due_shard(run_id: str) -> str:
@@ -230,14 +245,30 @@ def deleted_shards() -> tuple[str, ...]:
     return tuple(f"{DELETED_PREFIX}{shard}" for shard in range(DUE_SHARDS))
 
 
-def _shard(run_id: str) -> int:
-    return zlib.crc32(run_id.encode()) % DUE_SHARDS
+def slots_shard(account_id: str) -> str:
+    return f"{SLOTS_PREFIX}{_shard(account_id)}"
 
 
-def due_sk(at: datetime, run_id: str) -> str:
-    """The minute that follows `at`, so that a run never looks due before it is."""
+def slots_shards() -> tuple[str, ...]:
+    return tuple(f"{SLOTS_PREFIX}{shard}" for shard in range(DUE_SHARDS))
+
+
+def line(account_id: str) -> str:
+    return f"{LINE_PREFIX}{account_id}"
+
+
+def line_sk(run_id: str, *, resumes: bool) -> str:
+    return f"{0 if resumes else 1}#{run_id}"
+
+
+def _shard(name: str) -> int:
+    return zlib.crc32(name.encode()) % DUE_SHARDS
+
+
+def due_sk(at: datetime, name: str) -> str:
+    """The minute that follows `at`, so that nothing looks due before it is."""
     minute = at.replace(second=0, microsecond=0) + timedelta(minutes=1)
-    return f"{due_minute(minute)}#{run_id}"
+    return f"{due_minute(minute)}#{name}"
 
 
 def due_minute(at: datetime) -> str:

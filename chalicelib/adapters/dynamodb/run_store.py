@@ -8,6 +8,7 @@ from chalicelib.adapters.aws.retry import Retry
 from chalicelib.adapters.dynamodb.run_reads import RunReads
 from chalicelib.adapters.dynamodb.run_writes import RunWrites
 from chalicelib.adapters.dynamodb.table import Table
+from chalicelib.core import slots
 from chalicelib.ports.chance import Chance
 from chalicelib.ports.clock import Clock
 from chalicelib.ports.payload_store import PayloadStore
@@ -17,11 +18,21 @@ if TYPE_CHECKING:
 
 
 class DynamoRunStore(RunReads, RunWrites):
-    """A `RunStore`. `chance` gives the jitter of retries and the ids of writes that have no event."""
+    """A `RunStore`. `chance` gives the jitter of retries and the ids of writes that have no event.
+
+    An account has at most `cap` runs at work at once.
+    """
 
     def __init__(
-        self, client: DynamoDBClient, table: str, *, payloads: PayloadStore, clock: Clock, chance: Chance
+        self,
+        client: DynamoDBClient,
+        table: str,
+        *,
+        payloads: PayloadStore,
+        clock: Clock,
+        chance: Chance,
+        cap: int = slots.CAP,
     ) -> None:
         called = Table(client, table, Retry(clock, chance))
         RunReads.__init__(self, called, payloads)
-        RunWrites.__init__(self, called, payloads, chance)
+        RunWrites.__init__(self, called, payloads, chance, cap)

@@ -7,35 +7,42 @@ once.
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Iterator
 from dataclasses import replace
 from datetime import datetime
+from typing import TYPE_CHECKING
 
-from chalicelib.adapters.dynamodb import conditions, items, keys, payloads
+from chalicelib.adapters.dynamodb import conditions, items, keys, payloads, slot_items
 from chalicelib.adapters.dynamodb.conditions import Expression
-from chalicelib.adapters.dynamodb.table import Cancelled, Put, Refused, Table, Update
+from chalicelib.adapters.dynamodb.table import Alter, Cancelled, Put, Refused, Table, Update
 from chalicelib.core import answer
 from chalicelib.core.change import NOBODY_MOVED_IT, Change
-from chalicelib.core.errors import Collision, LeaseLost, RunMoved
+from chalicelib.core.errors import Collision, LeaseLost, NoSlot, RunMoved
 from chalicelib.core.events import Event
-from chalicelib.core.run import Run
+from chalicelib.core.run import Run, Slot
 from chalicelib.ports.chance import Chance
 from chalicelib.ports.payload_store import PayloadStore
 from chalicelib.ports.run_store import Claim, KeyTaken
+
+if TYPE_CHECKING:
+    from chalicelib.adapters.dynamodb.items import Item
 
 HANDED_BACK_BY, RAISED_BY = "handed_back_by", "raised_by"
 """Where the run keeps the id of the last write of these kinds."""
 
 _DUE = ("due_at", keys.DUE_PK, keys.DUE_SK)
 _LEASE = ("lease_until", *_DUE)
+_START_TOO = (*NOBODY_MOVED_IT, "start")
 
 
 class RunWrites:
-    """The half of `DynamoRunStore` that writes."""
+    """The half of `DynamoRunStore` that writes. An account has at most `cap` runs at work at once."""
 
-    def __init__(self, table: Table, payloads: PayloadStore, chance: Chance) -> None:
+    def __init__(self, table: Table, payloads: PayloadStore, chance: Chance, cap: int) -> None:
         self._table = table
         self._payloads = payloads
         self._chance = chance
+        self._cap = cap
 
     def create(self, run: Run, first: Event, claim: Claim | None) -> None:
         """Put run, event 0 and, if given, the claim in one transaction. Raises `KeyTaken`, or `Collision`."""
@@ -58,16 +65,18 @@ class RunWrites:
             self._settle(run, event, refused)
 
     def commit(self, change: Change) -> None:
-        """The run's change and its events, in one transaction. Raises `Collision` or `RunMoved`."""
+        """The run's change and its events, in one transaction. Raises `Collision`, `RunMoved` or `NoSlot`."""
         moved = Update(
             keys.run(change.before.run_id),
             items.changed_attributes(change.before, change.after),
             conditions.nobody_moved_it(change.before, change.guards),
         )
         try:
-            self._table.transact(*(self._event(change.before, event) for event in change.events), moved)
+            events = [self._event(change.before, event) for event in change.events]
+            self._table.transact(*events, moved, *self._slots(change.before, change.after, change.event.at))
         except Cancelled as cancelled:
-            self._settle(change.before, change.events[0], cancelled.refused[0])
+            with _no_slot_if(cancelled, len(change.events), change.after):
+                self._settle(change.before, change.events[0], cancelled.refused[0])
 
     def renew(self, run: Run) -> Run:
         """Write the lease of `run` if its attempt still holds it; the run as it then stands. Raises `LeaseLost`."""
@@ -89,16 +98,36 @@ class RunWrites:
                 raise LeaseLost(f"attempt {run.attempt} no longer holds {run.run_id}") from refused
 
     def raise_start(self, run: Run, due_at: datetime) -> Run:
-        """Count the run's executions up by one, if nobody did or moved it otherwise. Raises `RunMoved`."""
+        """Count the run's executions up by one, if nobody did or moved it otherwise; one in line gets its slot with it.
+
+        Raises `RunMoved` and `NoSlot`.
+        """
         write_id = self._chance.write_id()
-        raised = replace(run, start=run.start + 1, due_at=due_at)
-        as_read = conditions.nobody_moved_it(run, (*NOBODY_MOVED_IT, "start"))
+        raised = replace(run, start=run.start + 1, due_at=due_at, slot=run.slot and Slot.HELD)
+        names, trace = ("start", "slot", *_DUE), {RAISED_BY: write_id}
+        update = self._of_run(raised, names, conditions.nobody_moved_it(run, _START_TOO), trace)
+        slots = self._slots(run, raised, due_at)
         try:
-            return self._update(raised, ("start", *_DUE), as_read, {RAISED_BY: write_id})
-        except Refused as refused:
-            if refused.found and _is_trace(refused, RAISED_BY, write_id):
-                return items.read_run(refused.found)
-            raise RunMoved(f"{run.run_id} is not as it was read") from refused
+            self._all_or_none(update, *slots)
+        except Cancelled as cancelled:
+            standing = self._standing(run, cancelled.refused[0])
+            if not standing or standing.get(RAISED_BY) != items.text(write_id):
+                with _no_slot_if(cancelled, 0, raised):
+                    raise RunMoved(f"{run.run_id} is not as it was read") from cancelled
+        return raised
+
+    def line_up(self, run: Run) -> None:
+        """Note that the run, which has not begun, stands in line. Raises `RunMoved`, also if there is a slot by now."""
+        names, as_read = ("slot", *_DUE), replace(run, slot=None)
+        update = self._of_run(run, names, conditions.nobody_moved_it(as_read, _START_TOO))
+        assert run.due_at is not None, "a run in line is due"
+        try:
+            self._table.transact(update, *self._slots(as_read, run, run.due_at))
+        except Cancelled as cancelled:
+            standing = self._standing(run, cancelled.refused[0])
+            found = items.read_run(standing) if standing else None
+            if found is None or (found.slot, found.start) != (run.slot, run.start):
+                raise RunMoved(f"{run.run_id} is not as it was read") from cancelled
 
     def keep_token(self, run: Run, token: str) -> None:
         """Keep what wakes the run's execution, if it is still in the same start and wait, without an answer.
@@ -133,9 +162,31 @@ class RunWrites:
         self, run: Run, names: tuple[str, ...], condition: Expression, trace: dict[str, str] | None = None
     ) -> Run:
         """Write these attributes of the run; the run as it then stands. Raises `Refused`."""
+        return items.read_run(self._table.update(self._of_run(run, names, condition, trace)))
+
+    def _of_run(
+        self, run: Run, names: tuple[str, ...], condition: Expression, trace: dict[str, str] | None = None
+    ) -> Update:
         attributes = items.run_attributes(run)
         written = {name: attributes[name] for name in names} | items.key(trace or {})
-        return items.read_run(self._table.update(Update(keys.run(run.run_id), written, condition)))
+        return Update(keys.run(run.run_id), written, condition)
+
+    def _all_or_none(self, update: Update, *others: Alter) -> None:
+        """What is alone needs no transaction, which would cost twice as much. Raises `Cancelled`."""
+        if others:
+            self._table.transact(update, *others)
+            return
+        try:
+            self._table.update(update)
+        except Refused as refused:
+            raise Cancelled([refused]) from refused
+
+    def _slots(self, before: Run, after: Run, at: datetime) -> list[Alter]:
+        return slot_items.written(before, after, at, self._cap)
+
+    def _standing(self, run: Run, refused: Refused | None) -> Item | None:
+        """The run's item as a refused write found it; DynamoDB does not promise to say, so it may be read."""
+        return refused.found if refused else self._table.get(keys.run(run.run_id))
 
     def _settle(self, run: Run, event: Event, refused: Refused | None) -> None:
         """Nothing, if what stands at the event's seq is this very write: its answer was lost.
@@ -149,6 +200,17 @@ class RunWrites:
         standing = payloads.whole_event(run.run_id, found, self._payloads)
         if standing.write_id != event.write_id:
             raise Collision(standing)
+
+
+@contextlib.contextmanager
+def _no_slot_if(cancelled: Cancelled, at: int, after: Run) -> Iterator[None]:
+    """Where only the slots refused the run, which stands `at` that place of the transaction, they are the reason."""
+    try:
+        yield
+    except RunMoved:
+        if after.slot is Slot.HELD and cancelled.refused[at] is None and any(cancelled.refused[at + 1 :]):
+            raise NoSlot(f"no slot for {after.run_id}") from cancelled
+        raise
 
 
 def _unless_claimed_for(run: Run, taken: Refused) -> None:

@@ -54,6 +54,27 @@ class Update:
     attributes: Mapping[str, Attribute | None]
     condition: Expression
 
+    @property
+    def change(self) -> Expression:
+        return setting(self.attributes)
+
+
+@dataclass(frozen=True, slots=True)
+class Alter:
+    """An update that says itself what it does to what is there."""
+
+    key: Mapping[str, str]
+    change: Expression
+    condition: Expression | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """Writes nothing; what is there must be so."""
+
+    key: Mapping[str, str]
+    condition: Expression
+
 
 @dataclass(frozen=True, slots=True)
 class Found:
@@ -120,7 +141,7 @@ class Table:
         except ClientError as fault:
             raise _refusal(fault) from fault
 
-    def update(self, update: Update) -> Item:
+    def update(self, update: Update | Alter) -> Item:
         """The item as it then stands. Raises `Refused`."""
         request = self._update(update) | {"ReturnValues": "ALL_NEW"}
         try:
@@ -136,7 +157,7 @@ class Table:
         except ClientError as fault:
             raise _refusal(fault) from fault
 
-    def transact(self, *writes: Put | Update) -> None:
+    def transact(self, *writes: Put | Update | Alter | Check) -> None:
         """All of the writes or none. Raises `Cancelled`."""
         requests: list[TransactWriteItemTypeDef] = [self._transacted(write) for write in writes]
         try:
@@ -144,27 +165,31 @@ class Table:
         except ClientError as fault:
             raise _cancellation(fault) from fault
 
-    def _transacted(self, write: Put | Update) -> TransactWriteItemTypeDef:
+    def _transacted(self, write: Put | Update | Alter | Check) -> TransactWriteItemTypeDef:
         if isinstance(write, Put):
             return {"Put": self._put(write)}
+        if isinstance(write, Check):
+            return {"ConditionCheck": self._check(write)}
         return {"Update": self._update(write)}
+
+    def _check(self, check: Check) -> Any:
+        return {"TableName": self._name, "Key": items.key(check.key), **_conditional(check.condition)}
 
     def _put(self, put: Put) -> Any:
         return {"TableName": self._name, "Item": put.item, **_conditional(put.condition)}
 
-    def _update(self, update: Update) -> Any:
-        change = setting(update.attributes)
+    def _update(self, update: Update | Alter) -> Any:
         return {
             "TableName": self._name,
             "Key": items.key(update.key),
-            "UpdateExpression": change.text,
-            **_conditional(update.condition, change),
+            "UpdateExpression": update.change.text,
+            **_conditional(update.condition, update.change),
         }
 
 
 def _conditional(condition: Expression | None, *others: Expression) -> dict[str, Any]:
     if condition is None:
-        return {}
+        return _placeholders(*others) if others else {}
     return {
         "ConditionExpression": condition.text,
         "ReturnValuesOnConditionCheckFailure": "ALL_OLD",

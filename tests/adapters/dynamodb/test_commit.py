@@ -207,11 +207,11 @@ def test_what_a_cancelled_transaction_does_not_show_is_looked_up(runs: DynamoRun
     assert line.sent[-1].operation == "get_item"
 
 
-def test_a_change_and_its_event_are_one_transaction_of_two_writes(
+def test_a_change_its_event_and_the_slot_it_takes_are_one_transaction(
     runs: DynamoRunStore, run: Run, line: BadLine
 ) -> None:
     runs.commit(lease.take(run, tail=0, now=NOON, write_id="one"))
 
     writes: list[dict[str, Any]] = line.sent[-1].request["TransactItems"]
-    assert [next(iter(write)) for write in writes] == ["Put", "Update"]
+    assert [next(iter(write)) for write in writes] == ["Put", "Update", "Update"]
     assert all(next(iter(write.values()))["ReturnValuesOnConditionCheckFailure"] == "ALL_OLD" for write in writes)

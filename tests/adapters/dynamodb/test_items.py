@@ -9,7 +9,7 @@ import pytest
 
 from chalicelib.adapters.dynamodb import items, keys
 from chalicelib.core.events import SCHEMA_VERSION, Event, EventType
-from chalicelib.core.run import Run, RunWebhook, Status
+from chalicelib.core.run import Run, RunWebhook, Slot, Status
 from tests.builders import NOON, a_key, a_run, an_event
 
 
@@ -29,6 +29,7 @@ def a_full_run() -> Run:
         wake_seq=18,
         token="t" * 600,
         asks=("ap_16", "ap_17"),
+        slot=Slot.WANTED,
         watched_until=later,
         first_token_at=later,
         ended_at=later,
