@@ -255,7 +255,7 @@ def test_a_cancel_that_is_confirmed_in_the_holders_place_passes_the_slot_on(stre
     house.cancel(1)
     house.shop.time.advance(90)
 
-    house.tick()
+    house.advance(1)
 
     assert house.run(1).status is Status.CANCELLED
     assert house.begun == [(run_id(2), 2)]
