@@ -99,6 +99,8 @@ class Stage:
         self.shop = Workshop(
             self.calm, self._slots(dynamodb, table, time), time, play.script(), tools, permissions=rules(play)
         )
+        if play.crowded:
+            self._crowd()
         self.shop.runs = self._store(killer.arm(dynamodb), table, payloads, time)
         self.calm_slots, self.shop.slots = self.shop.slots, self._slots(killer.arm(dynamodb), table, time)
         self.model = CountedModel(self.shop.model, self.calm)
@@ -109,11 +111,6 @@ class Stage:
         self.tokens = 0
         self.asleep: int | None = None
         self.log_at_the_end: list[Event] = []
-        if play.crowded:
-            self.shop.submit(OTHER)
-            taking = lease.take(self._other, tail=0, now=time.now(), write_id="other-1")
-            self.calm.commit(taking)
-            self.shop.at(OTHER_ENDS, lambda: self._end(taking.after))
         if play.cancel_after is not None:
             self.shop.at(play.cancel_after, self.cancel)
 
@@ -130,6 +127,13 @@ class Stage:
         found = self.calm.tail(OTHER)
         assert found is not None
         return found[0]
+
+    def _crowd(self) -> None:
+        """Another run has the only slot. What it does is not what is tried here, and nobody kills it."""
+        self.shop.submit(OTHER)
+        taking = lease.take(self._other, tail=0, now=self.shop.time.now(), write_id="other-1")
+        self.calm.commit(taking)
+        self.shop.at(OTHER_ENDS, lambda: self._end(taking.after))
 
     def _end(self, other: Run) -> None:
         """The other run ends, and whoever ended it dies before it begins who is in line."""
