@@ -20,6 +20,8 @@ class Watcher:
     connections: int = 0
     refused: int = 0
     """Connections that brought no stream: refused, or answered otherwise."""
+    dropped: int = 0
+    """Events that came again, and were dropped by their seq."""
     silence: float = 0.0
     ended: bool = False
     _heard: float | None = None
