@@ -10,7 +10,6 @@ from chalicelib.core import cursor, snapshot, watching
 from chalicelib.core.account import no_such_run
 from chalicelib.core.cursor import Answer, NoAnswer
 from chalicelib.core.errors import InvalidInput, Unavailable
-from chalicelib.core.events import Event
 from chalicelib.core.run import Run
 from chalicelib.ports.clock import Clock
 from chalicelib.ports.run_store import Page, RunStore
@@ -70,10 +69,10 @@ class _Reader:
             found = self._judge(page, strong=True)
         if page.account_id != self.account_id:
             raise no_such_run()
-        tail = self._tail() if page.run is None else None
+        tail = self._tail(page)
         if found is NoAnswer.HOLE or _may_be_archived(page):
             found = self._archived() or found
-        elif isinstance(found, Answer) and tail is not None:
+        elif isinstance(found, Answer):
             found = self._caught_up(tail) or found
         return self._told(found), page.run
 
@@ -88,16 +87,18 @@ class _Reader:
         archive = self.runs.archive(self.run_id)
         return snapshot.answer(self.since, archive) if archive else None
 
-    def _tail(self) -> Event:
-        """The tail of the log of a run that the page did not reach. Raises `NotFound` if the run was deleted."""
+    def _tail(self, page: Page) -> int:
+        """The seq of the tail, read if the page did not reach the run. Raises `NotFound` if the run was deleted."""
+        if page.run is not None:
+            return page.events[-1].seq if page.events else self.since
         found = self.runs.tail(self.run_id)
         if found is None:
             raise no_such_run()
-        return found[1]
+        return found[1].seq
 
-    def _caught_up(self, tail: Event) -> Answer | NoAnswer | None:
+    def _caught_up(self, tail: int) -> Answer | NoAnswer | None:
         """A snapshot of the log as it stands, if its tail is further away than the cap; None if it is not."""
-        if self.replay_cap is None or tail.seq - self.since <= self.replay_cap:
+        if self.replay_cap is None or tail - self.since <= self.replay_cap:
             return None
         _, log = self.runs.log(self.run_id)
         return snapshot.answer(self.since, snapshot.fold(self.run_id, log)) if log else None

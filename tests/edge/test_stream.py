@@ -74,6 +74,16 @@ def test_both_urls_stream_the_same_frames(place: Place) -> None:
         assert answer.headers["X-Request-Id"]
 
 
+def test_what_was_received_counts_more_than_what_the_url_says(place: Place) -> None:
+    place.log.end()
+
+    answer = place.client.get(f"{PATH}?since=0", headers={"Last-Event-ID": "1"})
+    by_url = place.client.get(f"{PATH}?since=1")
+
+    assert [line for line in answer.text.splitlines() if line.startswith("id")] == ["id: 2", "id: 3"]
+    assert by_url.text == answer.text
+
+
 def test_after_the_end_nothing_is_sent_ever(place: Place) -> None:
     place.log.end()
 

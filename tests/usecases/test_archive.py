@@ -168,11 +168,12 @@ def test_an_archived_run_still_shows_how_it_ended(shelf: Shelf, ended: Run) -> N
     assert (run.status, last) == (Status.DONE, LOG[-1])
 
 
-def test_far_behind_a_client_gets_one_snapshot_and_goes_on_from_there(shelf: Shelf) -> None:
+@pytest.mark.parametrize("limit", [3, 100])
+def test_far_behind_a_client_gets_one_snapshot_and_goes_on_from_there(limit: int, shelf: Shelf) -> None:
     log = the_words().events
     shelf.put(the_run(log), log)
 
-    behind = read(shelf, limit=3, replay_cap=5)
+    behind = read(shelf, limit=limit, replay_cap=5)
     shelf.runs.append(the_run(log), Event(len(log), EventType.RUN_DONE, LATER, {"output": {}}, 2, "end"))
     after = read(shelf, behind.next_since, limit=3, replay_cap=5)
 
