@@ -1,8 +1,9 @@
 """Clients that others wrote follow a run while their lines are broken: `python -m bench.clients`.
 
 Each client has a proxy of its own, which breaks its line fifty times, in the middle of a frame too. All of them follow
-one run of 500 events as it grows: by the buffered form of SSE (Chalice), by the streamed one (the edge), by WebSocket
-(the local cloud). Then the same again with the cursor withheld, as long as lines are broken: what comes doubled.
+one run of 500 events as it grows, no faster than their lines are broken: by the buffered form of SSE (Chalice), by the
+streamed one (the edge), by WebSocket (the local cloud). Then the same again with the cursor withheld, as long as lines
+are broken: what comes doubled.
 
 Node's clients are installed where they are pinned: `npm ci --prefix bench/clients`.
 """
@@ -22,7 +23,7 @@ from random import Random
 
 from bench import printed
 from bench.cloud import ROOT, Cloud, a_cloud, a_rest_api, a_secret, an_edge, free_port
-from bench.drops import dropping
+from bench.drops import Drops, dropping
 from bench.growing import Growing
 from bench.seen import Seen, judged
 from chalicelib import bootstrap
@@ -46,7 +47,10 @@ CUTS_WITHOUT = {**CUTS, "WebSocket": (8_000, 20_000)}
 """The same with the cursor withheld. A socket's replay comes fifty events a frame, of which nothing is seen before its
 end."""
 
-PATIENCE = 300
+BROKEN_BY = 0.9
+"""The part of the log by whose end all lines are to have been broken: who has the whole of it does not come back."""
+
+PATIENCE = 400
 """Seconds that a client has for all of it."""
 
 
@@ -102,16 +106,24 @@ def _followed(
 ) -> dict[str, tuple[list[int], int]]:
     """By client: the seqs that it told of, and how often its line was broken."""
     run, enough, all_there = Growing(cloud), threading.Event(), threading.Barrier(len(clients) + 1)
-    grower = threading.Thread(target=_grow_for_all, args=(run, length, every, enough, all_there))
+    proxies: list[Drops] = []
     path = f"/v1/runs/{run.run_id}/{place.path}"
 
     def follow(client: str) -> tuple[list[int], int]:
         random, cuts = Random(client), (CUTS_WITHOUT if withhold else CUTS)[place.form]
         with dropping(place.port, drops, lambda: random.randint(*cuts), withhold=withhold) as (port, proxy):
+            proxies.append(proxy)
             url = f"http://127.0.0.1:{port}{path}"
             seqs = _told(client, url, cloud.key, all_there, proxy.all_made if withhold else None)
             return seqs, proxy.made
 
+    def grow() -> None:
+        """Once every client has its first event: a browser takes seconds to start."""
+        with suppress(threading.BrokenBarrierError):  # a client failed, and whoever waits for it is told
+            all_there.wait(PATIENCE)
+            run.grow(length, every, enough, lambda tail: not withhold and _owed(proxies, drops, tail / length))
+
+    grower = threading.Thread(target=grow)
     grower.start()
     try:
         with ThreadPoolExecutor(len(clients)) as hands:
@@ -122,13 +134,10 @@ def _followed(
         grower.join()
 
 
-def _grow_for_all(
-    run: Growing, length: int, every: float, enough: threading.Event, all_there: threading.Barrier
-) -> None:
-    """Let the log grow once every client has its first event: a browser takes seconds to start."""
-    with suppress(threading.BrokenBarrierError):  # a client failed, and whoever waits for it is told
-        all_there.wait(PATIENCE)
-        run.grow(length, every, enough)
+def _owed(proxies: Sequence[Drops], drops: int, grown: float) -> bool:
+    """Whether a line has been broken too seldom for a log of which that part is written."""
+    due = min(int(drops * grown / BROKEN_BY), drops)
+    return any(proxy.made < due for proxy in proxies)
 
 
 def _told(client: str, url: str, key: str, all_there: threading.Barrier, until: threading.Event | None) -> list[int]:
@@ -149,7 +158,7 @@ def _told(client: str, url: str, key: str, all_there: threading.Barrier, until: 
             if line.endswith("\n"):
                 seqs.append(int(line))
         late.cancel()
-    if until is None and process.returncode:
+    if process.returncode if until is None else not until.is_set():
         raise RuntimeError(f"{client} ended with {process.returncode}, {len(seqs)} events in")
     return seqs
 

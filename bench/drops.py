@@ -8,7 +8,7 @@ import socket
 import struct
 import threading
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 RESET = struct.pack("ii", 1, 0)
 """SO_LINGER: the line is reset when it is closed, and what was still on its way is lost."""
@@ -35,6 +35,10 @@ class Drops:
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """One line, and the one behind it, until either is closed."""
+        with suppress(asyncio.CancelledError):  # asyncio would log a line whose task was cancelled
+            await self._serve(reader, writer)
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         up_reader, up_writer = await asyncio.open_connection("127.0.0.1", self._upstream)
         follows = asyncio.Event()
         pumps = [
@@ -43,14 +47,12 @@ class Drops:
         ]
         try:
             await asyncio.wait(pumps, return_when=asyncio.FIRST_COMPLETED)
-        except asyncio.CancelledError:
-            return  # asyncio would log a line whose task was cancelled
         finally:
             for pump in pumps:
                 pump.cancel()
-            await asyncio.gather(*pumps, return_exceptions=True)
             writer.close()
             up_writer.close()
+            await asyncio.gather(*pumps, return_exceptions=True)
 
     async def _requests(
         self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, follows: asyncio.Event
@@ -72,18 +74,20 @@ class Drops:
         self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, follows: asyncio.Event
     ) -> None:
         room: int | None = None
-        while piece := await _piece(reader):
-            if room is None and follows.is_set() and self._left > 0:
-                self._left -= 1
-                room = self._sizes()
-            passed = piece if room is None else piece[:room]
-            writer.write(passed)
-            await writer.drain()
-            if room is not None and (room := room - len(passed)) == 0:
-                self._cut(writer)
-                return
-        if room is not None:
-            self._left += 1  # the line ended by itself, before its time
+        try:
+            while piece := await _piece(reader):
+                if room is None and follows.is_set() and self._left > 0:
+                    self._left -= 1
+                    room = self._sizes()
+                passed = piece if room is None else piece[:room]
+                writer.write(passed)
+                await writer.drain()
+                if room is not None and (room := room - len(passed)) == 0:
+                    self._cut(writer)
+                    return
+        finally:
+            if room:
+                self._left += 1  # the line ended before its time: by itself, or because its client had enough
 
     def _cut(self, writer: asyncio.StreamWriter) -> None:
         self.made += 1

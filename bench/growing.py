@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from time import monotonic
 
 from bench.cloud import Cloud
@@ -12,6 +13,9 @@ from chalicelib.core.run import Status, Trigger
 from tests.builders import NOON, a_held_run, a_move, accepted, an_event
 
 WORDS = "considerably "
+
+HELD_UP = 0.5
+"""Seconds for which an event is held up, at most."""
 
 EVER = NOON.replace(year=NOON.year + 100)
 """The run is watched all the time, so that its text wakes whoever delivers it."""
@@ -51,11 +55,24 @@ class Growing:
         self._runs.commit(a_move(self._run, Trigger.FINISH, tail=self.tail))
         self.written[seq] = monotonic()
 
-    def grow(self, length: int, every: float, unless: threading.Event) -> None:
-        """Append every so many seconds until the log has `length` events, the terminal one among them."""
-        begun, before = monotonic(), self.tail
+    def grow(
+        self, length: int, every: float, unless: threading.Event, too_soon: Callable[[int], bool] = lambda _: False
+    ) -> None:
+        """Append every so many seconds until the log has `length` events, the terminal one among them.
+
+        An event is held up, for half a second at most, for as long as it comes `too_soon` after that tail.
+        """
+        due = monotonic()
         while self.tail < length - 2 and not unless.is_set():
-            due = begun + every * (self.tail - before)
+            due += every
             unless.wait(max(due - monotonic(), 0))
+            if too_soon(self.tail):
+                self._hold_up(unless, too_soon)
+                due = monotonic()
             self.append()
         self.end()
+
+    def _hold_up(self, unless: threading.Event, too_soon: Callable[[int], bool]) -> None:
+        late = monotonic() + HELD_UP
+        while too_soon(self.tail) and monotonic() < late and not unless.wait(0.01):
+            pass

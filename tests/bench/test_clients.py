@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 
 import pytest
 
 from bench.clients import Place, measure, places
 from bench.cloud import Cloud, a_cloud
+from bench.growing import Growing
 from bench.seen import judged
 
 LENGTH, EVERY = 80, 0.04
@@ -38,6 +40,19 @@ def test_clients_whose_lines_break_miss_nothing_and_without_a_cursor_see_events_
         assert (row.drops, row.seen.received) == (drops, LENGTH)
         assert row.seen.whole
         assert row.doubled_without
+
+
+def test_a_log_grows_no_faster_than_lines_are_broken(cloud: Cloud) -> None:
+    run, asked = Growing(cloud), list[int]()
+
+    def too_soon(tail: int) -> bool:
+        asked.append(tail)
+        return tail == 2 and asked.count(2) < 5
+
+    run.grow(6, 0, threading.Event(), too_soon)
+
+    assert [asked.count(tail) for tail in range(4)] == [1, 1, 5, 1]
+    assert run.tail == 5
 
 
 def test_what_is_missing_doubled_or_out_of_order_is_seen() -> None:
