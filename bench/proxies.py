@@ -20,7 +20,7 @@ from statistics import median
 from time import monotonic
 
 import httpx
-from httpx_sse import connect_sse
+from httpx_sse import SSEError, connect_sse
 
 from bench import printed
 from bench.fronts import NAIVE, SAMPLES, nginx, varnish
@@ -49,6 +49,13 @@ def nginx_with(config: Path) -> Front:
     return lambda port: nginx(config, [port], IDLE)
 
 
+@contextmanager
+def two_nginx(port: int) -> Iterator[int]:
+    """One as it comes, and behind it one that buffers."""
+    with nginx_with(NAIVE / "buffering.conf")(port) as inner, nginx_with(NAIVE / "plain.conf")(inner) as outer:
+        yield outer
+
+
 def varnish_with(config: Path) -> Front:
     return lambda port: varnish(config, port, IDLE)
 
@@ -57,9 +64,11 @@ FRONTS: Mapping[str, Front] = {
     "nothing": nothing,
     "nginx, proxy_pass alone": nginx_with(NAIVE / "plain.conf"),
     "nginx, buffering whatever the edge says": nginx_with(NAIVE / "buffering.conf"),
+    "nginx, and that one behind it": two_nginx,
     "nginx, gzip for everything": nginx_with(NAIVE / "gzip.conf"),
     "nginx, docs/proxies/nginx.conf": nginx_with(SAMPLES / "nginx.conf"),
     "Varnish, as it comes": varnish_with(NAIVE / "plain.vcl"),
+    "Varnish, gzip for everything": varnish_with(NAIVE / "gzip.vcl"),
     "Varnish, caching and gzip for everything": varnish_with(NAIVE / "cache_everything.vcl"),
     "Varnish, docs/proxies/varnish.vcl": varnish_with(SAMPLES / "varnish.vcl"),
 }
@@ -116,7 +125,7 @@ def _received(client: httpx.Client) -> tuple[dict[int, float], float | None]:
         with connect_sse(client, "GET", PATH) as source:
             for event in source.iter_sse():
                 came[int(event.id)] = monotonic()
-    except httpx.RemoteProtocolError:
+    except (httpx.RemoteProtocolError, SSEError):  # no proper end, or a 504 in the place of a stream
         return came, monotonic()
     return came, None
 
