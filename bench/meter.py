@@ -7,7 +7,7 @@ the item, a read unit 4 KB of all that a request read, half of it if read eventu
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from math import ceil
@@ -61,8 +61,9 @@ class Meter:
 def _price(operation: str, sent: Mapping[str, Any], answer: Mapping[str, Any]) -> Request:
     match operation:
         case "Query":
-            read = ceil(sum(size(item) for item in answer["Items"]) / READ_UNIT) or 1
-            return Request(operation, read_units=read if sent.get("ConsistentRead") else read / 2)
+            return Request(operation, read_units=_read(answer["Items"], sent))
+        case "GetItem":
+            return Request(operation, read_units=_read([answer.get("Item", {})], sent))
         case "PutItem":
             return Request(operation, write_units=_written(sent["Item"]))
         case "UpdateItem":
@@ -73,6 +74,11 @@ def _price(operation: str, sent: Mapping[str, Any], answer: Mapping[str, Any]) -
             return Request(operation, write_units=2 * (sum(map(_written, puts)) + updates))
         case _:
             raise ValueError(f"no price is known for {operation}")
+
+
+def _read(items: Sequence[Mapping[str, Any]], sent: Mapping[str, Any]) -> float:
+    units = ceil(sum(map(size, items)) / READ_UNIT) or 1
+    return units if sent.get("ConsistentRead") else units / 2
 
 
 def _written(item: Mapping[str, Any]) -> int:
