@@ -16,6 +16,7 @@ from chalicelib import bootstrap
 from chalicelib.adapters.aws.ses_mailer import SesMailer
 from chalicelib.adapters.built_in_agents import DEMO
 from chalicelib.adapters.models.openai import OpenAIModel
+from chalicelib.adapters.models.scripts import SCRIPTS
 from chalicelib.adapters.outbox import Outbox
 from chalicelib.adapters.tools.guarded import Guarded
 from chalicelib.bootstrap import World
@@ -132,8 +133,8 @@ def test_an_accounts_own_agents_are_kept_in_the_same_table(world: World) -> None
 def test_agents_can_be_made_of_what_is_configured() -> None:
     bare, whole = a_world(), a_world_with_a_model(laptop=True)
 
-    assert bare.offer == Offer(frozenset({"scripted"}))
-    assert whole.offer == Offer(frozenset({"scripted", "openai"}), loopback=True)
+    assert bare.offer == Offer({"scripted": frozenset(SCRIPTS)})
+    assert whole.offer == Offer({"scripted": frozenset(SCRIPTS), "openai": None}, loopback=True)
 
 
 def a_world() -> World:

@@ -54,9 +54,11 @@ class Services(Stores):
     @property
     def offer(self) -> Offer:
         """What agents can be made of here."""
+        from chalicelib.adapters.models.scripts import SCRIPTS
         from chalicelib.core.recipe import Offer
 
-        return Offer(frozenset({"scripted", "openai"} if self.config.model_url else {"scripted"}), self.config.laptop)
+        scripted = {"scripted": frozenset(SCRIPTS)}
+        return Offer({**scripted, "openai": None} if self.config.model_url else scripted, self.config.laptop)
 
     @cached_property
     def model(self) -> Model:

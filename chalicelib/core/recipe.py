@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -30,7 +30,7 @@ ANSWER_WITHIN = (60, 30 * 24 * 3600)
 
 NAME = re.compile(r"[a-z][a-z0-9-]{0,63}")
 NAME_FORM = "a small letter, then at most 63 small letters, digits or -"
-_MODEL = re.compile(r"([a-z0-9]+):[\x21-\x7e]{1,200}")
+_MODEL = re.compile(r"([a-z0-9]+):([\x21-\x7e]{1,200})")
 
 _REQUIRED: Mapping[str, type] = {"description": str, "prompt": str, "model": str}
 _OPTIONAL: Mapping[str, type] = {
@@ -45,9 +45,10 @@ _OPTIONAL: Mapping[str, type] = {
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """What agents can be made of here: the `providers` of models, and whether MCP servers may be this machine's own."""
+    """What agents can be made of here: the `providers` of models, each with the models that it has, None where only it
+    can say, and whether MCP servers may be this machine's own."""
 
-    providers: frozenset[str]
+    providers: Mapping[str, frozenset[str] | None]
     loopback: bool = False
 
 
@@ -82,9 +83,19 @@ def check(asked: Any, offer: Offer) -> None:
 
 def _check_model(model: str, offer: Offer) -> None:
     form = _MODEL.fullmatch(model)
-    if form is None or form[1] not in offer.providers:
-        known = ", ".join(f"{provider}:NAME" for provider in sorted(offer.providers))
+    if form is None or not _has(offer, form[1], form[2]):
+        known = ", ".join(_models(offer))
         raise InvalidInput("unknown_model", "no provider has such a model", field="model", expected=f"one of: {known}")
+
+
+def _has(offer: Offer, provider: str, name: str) -> bool:
+    names = offer.providers.get(provider, frozenset())
+    return names is None or name in names
+
+
+def _models(offer: Offer) -> Iterator[str]:
+    for provider, names in sorted(offer.providers.items()):
+        yield from (f"{provider}:{name}" for name in (["NAME"] if names is None else sorted(names)))
 
 
 def _check_limits(given: Mapping[str, Any]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -24,6 +25,7 @@ REAL = {"analyst", "assistant", "chat", "researcher"}
 SCRIPTED = {"demo", "demo-analyst", "demo-assistant", "demo-researcher"}
 AGENTS = {agent.name: agent for agent in built_in("llama3:8b")}
 SPECS = {spec.name: spec for spec in World(Config(table="t", bucket="b", state_machine_arn="a")).built_in_specs}
+OFFER = recipe.Offer({"scripted": frozenset(SCRIPTS), "openai": None})
 BOTH_MET = Facts(marks=frozenset({Mark.PRIVATE, Mark.UNTRUSTED}))
 
 
@@ -34,6 +36,12 @@ def test_without_a_provider_there_are_the_scripted_ones_alone() -> None:
 def test_with_a_provider_there_are_those_on_its_model_too() -> None:
     assert AGENTS.keys() == SCRIPTED | REAL
     assert {AGENTS[name].model for name in REAL} == {"openai:llama3:8b"}
+
+
+def test_the_page_on_agents_names_every_script() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "agents.md").read_text()
+
+    assert {name for name in SCRIPTS if f"`scripted:{name}`" not in page} == set()
 
 
 def test_an_agent_stays_away_where_one_of_its_tools_does() -> None:
@@ -49,7 +57,7 @@ def test_the_names_of_all_of_them_are_reserved_wherever_they_are() -> None:
 @pytest.mark.parametrize("agent", AGENTS.values(), ids=AGENTS)
 def test_each_is_as_good_a_recipe_as_an_accounts_own_must_be(agent: Agent) -> None:
     recipe.check_name(agent.name)
-    recipe.check(json.loads(json.dumps(recipe.data(agent))), recipe.Offer(frozenset({"scripted", "openai"})))
+    recipe.check(json.loads(json.dumps(recipe.data(agent))), OFFER)
     about = [SPECS[name] for name in agent.tools]
     lines = [permissions.text(rule) for rule in agent.permissions]
 

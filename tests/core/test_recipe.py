@@ -16,7 +16,7 @@ from chalicelib.core.recipe import Offer
 from chalicelib.core.tools import Answers, Effect, Risk
 from tests.core.recipes import LEAST, PAY, SIGN, WHOLE, WIKI, everything
 
-HERE = Offer(frozenset({"scripted"}))
+HERE = Offer({"scripted": frozenset({"market", "honey"})})
 
 
 def test_the_least_gets_what_is_not_said_from_the_defaults() -> None:
@@ -87,6 +87,7 @@ MISTAKES: list[tuple[Any, str, str | None]] = [
     ({**LEAST, "description": "x" * 1025}, "text_too_long", "description"),
     ({**LEAST, "model": "market"}, "unknown_model", "model"),
     ({**LEAST, "model": "scripted:"}, "unknown_model", "model"),
+    ({**LEAST, "model": "scripted:nope"}, "unknown_model", "model"),
     ({**LEAST, "model": "openai:small"}, "unknown_model", "model"),
     ({**LEAST, "model": "scripted:a\n"}, "unknown_model", "model"),
     ({**LEAST, "tools": "current_time"}, "wrong_type", "tools"),
@@ -170,6 +171,16 @@ def test_what_cannot_be_meant_is_refused_with_its_path(asked: Any, code: str, fi
 
     assert (refused.value.code, refused.value.field) == (code, field)
     assert refused.value.expected
+
+
+def test_a_model_that_nobody_has_is_refused_with_those_that_there_are() -> None:
+    offer = Offer({**HERE.providers, "openai": None})
+    recipe.check({**LEAST, "model": "openai:whatever/it:has"}, offer)
+
+    with pytest.raises(InvalidInput) as refused:
+        recipe.check({**LEAST, "model": "scripted:nope"}, offer)
+
+    assert refused.value.expected == "one of: openai:NAME, scripted:honey, scripted:market"
 
 
 def test_a_recipe_is_bounded_as_a_whole() -> None:

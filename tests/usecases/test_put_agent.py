@@ -85,7 +85,7 @@ class House:
             name,
             asked,
             account_id="acme",
-            offer=Offer(frozenset({"scripted"})),
+            offer=Offer({"scripted": frozenset({"test"})}),
             reserved=RESERVED,
             store=self.store,
             toolboxes=self.toolboxes,
