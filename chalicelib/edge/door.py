@@ -25,9 +25,11 @@ from chalicelib.edge.guard import Guard
 from chalicelib.edge.pace import LoopPace, Pace
 from chalicelib.edge.tail import Tails
 from chalicelib.edge.watch import watch
-from chalicelib.handlers import http_input
+from chalicelib.handlers import events_query, http_input
 
 TICKET = "ticket"
+STREAM_KNOWS = ("since", "replay", TICKET)
+"""A stream has no pages, and nothing to wait for."""
 HEALTH, RUNS = "/healthz", "/v1/runs"
 EVENTS, STREAM = "/v1/runs/{run_id}/events", "/v1/runs/{run_id}/stream"
 _EVENTS, _STREAM = re.compile(r"/v1/runs/[^/]+/events"), re.compile(r"/v1/runs/[^/]+/stream")
@@ -48,7 +50,7 @@ def streams(scope: Scope) -> bool:
         return False
     request, path = Request(scope), str(scope["path"])
     if request.method == "POST":
-        return path == RUNS and request.query_params.get("stream") == "true"
+        return path == RUNS and request.query_params.get(http_input.STREAM, "false") != "false"
     accepts = http_input.accepts(request.headers.get("accept", ""), sse.MEDIA_TYPE)
     return request.method == "GET" and bool(_STREAM.fullmatch(path) or (accepts and _EVENTS.fullmatch(path)))
 
@@ -61,17 +63,19 @@ class Edge:
         self._pace = pace or LoopPace()
         self._tails = Tails(self._pace)
         self._guard = Guard(self._blocking.identify, self._blocking.verify, self._pace)
-        stream = answers.answered(self._get_stream)
+        events = answers.answered(partial(self._get_stream, known=(*events_query.KNOWN, TICKET)))
+        stream = answers.answered(partial(self._get_stream, known=STREAM_KNOWS))
         post = answers.answered(self._post_run)
+        self._health = answers.answered(_get_health)
         self._routes = Starlette(
-            routes=[Route(EVENTS, stream), Route(STREAM, stream), Route(RUNS, post, methods=["POST"])]
+            routes=[Route(EVENTS, events), Route(STREAM, stream), Route(RUNS, post, methods=["POST"])]
         )
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if streams(scope):
             await self._routes(scope, receive, send)
         elif scope["path"] == HEALTH:
-            await answers.health()(scope, receive, send)
+            await (await self._health(Request(scope)))(scope, receive, send)
         else:
             await answers.not_here()(scope, receive, send)
 
@@ -79,21 +83,21 @@ class Edge:
         """Let every stream end soon."""
         self._tails.close()
 
-    async def _get_stream(self, request: Request) -> Response:
+    async def _get_stream(self, request: Request, known: tuple[str, ...]) -> Response:
         account_id = await self._reader(request, request.path_params["run_id"])
         run_id = http_input.run_id(request.path_params["run_id"])
-        sent = Sent(dict(request.query_params), dict(request.headers))
-        params = http_input.query(sent, "since", "limit", "wait", "replay", TICKET)
-        since = http_input.last_event_id(sent, params)
+        http_input.check_names(request.query_params, known)
+        asked = events_query.read(Sent(dict(request.query_params), dict(request.headers)), sse=True)
         still_allowed = partial(self._reader, request, run_id)
-        return await self._stream(account_id, run_id, since, http_input.in_full(params), still_allowed)
+        return await self._stream(account_id, run_id, asked.since, asked.in_full, still_allowed)
 
     async def _post_run(self, request: Request) -> Response:
         authorization = request.headers.get("authorization", "")
         still_allowed = partial(self._guard.let_in, authorization, KeyScope.RUN, KeyScope.READ)
         key = await still_allowed()
         sent = Sent(dict(request.query_params), dict(request.headers), await request.body())
-        http_input.query(sent, "stream")
+        http_input.check_names(sent.query_params, (http_input.STREAM,))
+        http_input.streamed(sent.query_params, here=True)
         since, task = http_input.last_event_id(sent, {}), http_input.task(sent)
         submitted = await self._blocking.submit(task, key.account_id, http_input.idempotency_key(sent))
         stream = await self._stream(key.account_id, submitted.run.run_id, since, False, still_allowed)
@@ -129,3 +133,8 @@ class Edge:
             return shown.account_id
         key = await self._guard.let_in(request.headers.get("authorization", ""), KeyScope.READ)
         return key.account_id
+
+
+async def _get_health(request: Request) -> Response:
+    http_input.check_names(request.query_params, ())
+    return answers.health()

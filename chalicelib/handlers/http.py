@@ -11,6 +11,7 @@ from chalice.app import Chalice, ChaliceAuthorizer, Response
 from chalicelib.core.api_key import Scope
 from chalicelib.handlers import (
     authorizer,
+    events_query,
     http_agents,
     http_approvals,
     http_doctor,
@@ -18,6 +19,7 @@ from chalicelib.handlers import (
     http_events,
     http_files,
     http_health,
+    http_input,
     http_keys,
     http_payloads,
     http_policy,
@@ -28,23 +30,27 @@ from chalicelib.handlers import (
 
 
 class Route(NamedTuple):
-    """`view` gets the request, the caller and what the path names. Without a scope it is open, and has no caller."""
+    """`view` gets the request, the caller and what the path names. Without a scope it is open, and has no caller.
+    `query`: the parameters that it knows; every other one is refused."""
 
     method: str
     path: str
     scope: Scope | None
     view: Callable[..., Response]
+    query: tuple[str, ...] = ()
 
+
+PAGE = ("limit", "next")
 
 ROUTES = (
-    Route("POST", "/v1/runs", Scope.RUN, http_runs.post_run),
-    Route("GET", "/v1/runs", Scope.READ, http_runs.get_runs),
+    Route("POST", "/v1/runs", Scope.RUN, http_runs.post_run, (http_input.STREAM,)),
+    Route("GET", "/v1/runs", Scope.READ, http_runs.get_runs, ("status", *PAGE)),
     Route("GET", "/v1/runs/{run_id}", Scope.READ, http_runs.get_run),
     Route("DELETE", "/v1/runs/{run_id}", Scope.RUN, http_runs.delete_run_of),
-    Route("GET", "/v1/runs/{run_id}/events", Scope.READ, http_events.get_events),
+    Route("GET", "/v1/runs/{run_id}/events", Scope.READ, http_events.get_events, events_query.KNOWN),
     Route("GET", "/v1/runs/{run_id}/payloads/{digest}", Scope.READ, http_payloads.get_payload),
     Route("POST", "/v1/runs/{run_id}/cancel", Scope.RUN, http_runs.post_cancel),
-    Route("GET", "/v1/approvals", Scope.READ, http_approvals.get_approvals),
+    Route("GET", "/v1/approvals", Scope.READ, http_approvals.get_approvals, PAGE),
     Route("POST", "/v1/runs/{run_id}/approvals/{approval_id}", Scope.APPROVE, http_approvals.post_decision),
     Route("POST", "/v1/runs/{run_id}/tool-results/{call_id}", Scope.RUN, http_approvals.post_tool_result),
     Route("POST", "/v1/tickets", Scope.READ, http_tickets.post_ticket),
@@ -55,7 +61,7 @@ ROUTES = (
     Route("GET", "/v1/agents", Scope.READ, http_agents.get_agents),
     Route("GET", "/v1/policy", Scope.ADMIN, http_policy.get_policy),
     Route("PUT", "/v1/policy", Scope.ADMIN, http_policy.put_policy),
-    Route("GET", "/v1/agents/{name}", Scope.ADMIN, http_agents.get_agent),
+    Route("GET", "/v1/agents/{name}", Scope.ADMIN, http_agents.get_agent, ("version",)),
     Route("PUT", "/v1/agents/{name}", Scope.ADMIN, http_agents.put_agent_of),
     Route("DELETE", "/v1/agents/{name}", Scope.ADMIN, http_agents.delete_agent_of),
     Route("POST", "/v1/keys", Scope.ADMIN, http_keys.post_key),
@@ -66,8 +72,8 @@ ROUTES = (
     Route("GET", "/v1/webhooks/{name}", Scope.ADMIN, http_webhooks.get_webhook),
     Route("DELETE", "/v1/webhooks/{name}", Scope.ADMIN, http_webhooks.delete_webhook),
     Route("POST", "/v1/webhooks/{name}/secret", Scope.ADMIN, http_webhooks.post_secret),
-    Route("GET", "/v1/admin/doctor", Scope.ADMIN, http_doctor.get_doctor),
-    Route("POST", "/v1/admin/doctor/repair", Scope.ADMIN, http_doctor.post_repair),
+    Route("GET", "/v1/admin/doctor", Scope.ADMIN, http_doctor.get_doctor, PAGE),
+    Route("POST", "/v1/admin/doctor/repair", Scope.ADMIN, http_doctor.post_repair, PAGE),
     Route("GET", "/healthz", None, http_health.get_health),
     Route("GET", "/openapi.yaml", None, http_health.get_openapi),
 )
@@ -86,8 +92,8 @@ def _door(app: Chalice, route: Route) -> Callable[..., Response]:
     @http_errors.answers_faults
     def door(**named: str) -> Response:
         request: Any = app.current_request
-        if route.scope is None:
-            return route.view(request, **named)
-        return route.view(request, authorizer.caller(request, route.scope), **named)
+        callers = [authorizer.caller(request, route.scope)] if route.scope else []
+        http_input.check_names(http_input.params(request), route.query)
+        return route.view(request, *callers, **named)
 
     return door

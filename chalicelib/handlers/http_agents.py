@@ -19,7 +19,7 @@ def get_agents(request: Request, caller: Caller) -> Response:
 
 
 def get_agent(request: Request, caller: Caller, name: str) -> Response:
-    params = http_input.query(request, "version")
+    params = http_input.params(request)
     version = http_input.number(params, "version", 0, 0, MAX_VERSION) if "version" in params else None
     agent = read_agent(name, version, account_id=caller.account_id, agents=bootstrap.world().agents)
     return Response(http_shapes.whole_agent(agent))

@@ -20,11 +20,11 @@ DEFAULT_LIMIT, MAX_LIMIT = 20, 50
 
 
 def get_approvals(request: Request, caller: Caller) -> Response:
-    params = http_input.query(request, "limit", "next")
+    params = http_input.params(request)
     found, after = list_approvals(
         account_id=caller.account_id,
         limit=http_input.number(params, "limit", DEFAULT_LIMIT, 1, MAX_LIMIT),
-        after=params.get("next"),
+        after=http_input.after(params),
         runs=bootstrap.world().runs,
     )
     return Response({"approvals": [http_shapes.approval(run, asked) for run, asked in found], "next": after})

@@ -25,12 +25,12 @@ def post_repair(request: Request, caller: Caller) -> Response:
 
 def _examine(request: Request, caller: Caller, *, repair: bool) -> Response:
     world = bootstrap.world()
-    params = http_input.query(request, "limit", "next")
+    params = http_input.params(request)
     examined = examine(
         account_id=caller.account_id,
         repair=repair,
         limit=http_input.number(params, "limit", DEFAULT_LIMIT, 1, MAX_LIMIT),
-        next=params.get("next"),
+        next=http_input.after(params),
         runs=world.runs,
         slots=world.slots,
         audit=world.audit,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, NoReturn, Protocol
 
 from chalicelib.core import ids
@@ -32,6 +32,7 @@ _DECLINED = re.compile(r"q=0(\.0*)?")
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 _KEY = re.compile(r"[\x20-\x7e]{1,255}")
 IN_FULL = "full"
+STREAM = "stream"
 
 
 def body(
@@ -58,13 +59,17 @@ def _refuse_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is Python's, not JSON's")
 
 
-def query(request: Request, *known: str) -> dict[str, str]:
+def params(request: Request) -> dict[str, str]:
     """The query's parameters. Of one that is given twice, the last counts."""
-    given = dict(request.query_params or {})
-    for name in given:
+    return dict(request.query_params or {})
+
+
+def check_names(params: Iterable[str], known: Iterable[str]) -> None:
+    """Raises `InvalidInput` for a parameter that has none of the known names. Whoever opens a door asks for this, so
+    that no view can forget it."""
+    for name in params:
         if name not in known:
             raise unknown(name, known)
-    return given
 
 
 def number(params: Mapping[str, str], name: str, default: int, low: int, high: int) -> int:
@@ -74,6 +79,22 @@ def number(params: Mapping[str, str], name: str, default: int, low: int, high: i
         expected = f"a whole number from {low} to {high}"
         raise InvalidInput(f"{name}_out_of_range", f"{text[:40]!r} is none", field=name, expected=expected)
     return int(text)
+
+
+def after(params: Mapping[str, str]) -> str | None:
+    """Where a page of a list begins; whether a list ever said so, its store can tell."""
+    if params.get("next") == "":
+        raise InvalidInput("invalid_next", "there is nothing in it", field="next", expected="the next of an answer")
+    return params.get("next")
+
+
+def streamed(params: Mapping[str, str], *, here: bool) -> bool:
+    """Whether the answer is to be the run's stream; `here`: whether whoever asks this could answer with one."""
+    text = params.get(STREAM, "false")
+    if text not in (("true", "false") if here else ("false",)):
+        expected = "true or false" if here else "false; true is for the streaming edge"
+        raise InvalidInput("invalid_stream", f"{text[:40]!r} is not for this door", field=STREAM, expected=expected)
+    return text == "true"
 
 
 def since(params: Mapping[str, str]) -> int:

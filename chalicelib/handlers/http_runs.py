@@ -20,6 +20,7 @@ DEFAULT_LIMIT, MAX_LIMIT = 20, 100
 
 
 def post_run(request: Request, caller: Caller) -> Response:
+    http_input.streamed(http_input.params(request), here=False)
     world = bootstrap.world()
     asked = check_webhook(
         http_input.task(request),
@@ -53,12 +54,12 @@ def get_run(request: Request, caller: Caller, run_id: str) -> Response:
 
 
 def get_runs(request: Request, caller: Caller) -> Response:
-    params = http_input.query(request, "status", "limit", "next")
+    params = http_input.params(request)
     runs, after = list_runs(
         account_id=caller.account_id,
         status=_status(params.get("status")),
         limit=http_input.number(params, "limit", DEFAULT_LIMIT, 1, MAX_LIMIT),
-        after=params.get("next"),
+        after=http_input.after(params),
         runs=bootstrap.world().runs,
     )
     return Response({"runs": [http_shapes.listed(run) for run in runs], "next": after})

@@ -61,12 +61,13 @@ def _status(status: HTTPStatus) -> dict[str, int]:
 
 def _connect(connection_id: str, query: Mapping[str, str]) -> HTTPStatus:
     world = bootstrap.world()
-    sent = query.get("ticket", "")
     try:
+        http_input.check_names(query, ("ticket",))
+        sent = query.get("ticket", "")
         connect(connection_id, sent, secret=world.ticket_secret, watches=world.watches, clock=world.clock)
-    except Unauthenticated as refusal:
+    except Refusal as refusal:
         log.info("not let in: %s", refusal.code, extra={"action": "connect"})
-        return HTTPStatus.UNAUTHORIZED
+        return problems.of(refusal)[0]
     except Unavailable as fault:
         log.warning("unavailable: %s", fault, extra={"action": "connect"})
         return HTTPStatus.SERVICE_UNAVAILABLE

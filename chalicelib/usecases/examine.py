@@ -176,4 +176,6 @@ class _Doctor:
 
 def _check_next(after: str) -> None:
     if after and not ids.is_run_id(after):
-        raise InvalidInput("invalid_next", "next is not one that the doctor gave", field="next")
+        raise InvalidInput(
+            "invalid_next", "next is not one that the doctor gave", field="next", expected="the next of an answer"
+        )

@@ -92,6 +92,9 @@ def test_after_the_end_nothing_is_sent_ever(place: Place) -> None:
     assert (answer.status_code, answer.content) == (204, b"")
 
 
+SSE = {"Accept": "text/event-stream"}
+
+
 @pytest.mark.parametrize(
     ("path", "headers", "status", "code"),
     [
@@ -105,6 +108,12 @@ def test_after_the_end_nothing_is_sent_ever(place: Place) -> None:
         (f"{PATH}?since=3", {}, 400, "since_ahead_of_log"),
         (PATH, {"Last-Event-ID": "-2"}, 400, "since_too_low"),
         (f"{PATH}?sinse=1", {}, 400, "unknown_field"),
+        (f"{PATH}?limit=5", {}, 400, "unknown_field"),
+        (f"{PATH}?replay=some", {}, 400, "invalid_replay"),
+        (f"/v1/runs/{RUN_ID}/events?sinse=1", SSE, 400, "unknown_field"),
+        (f"/v1/runs/{RUN_ID}/events?limit=all", SSE, 400, "limit_out_of_range"),
+        (f"/v1/runs/{RUN_ID}/events?wait=21", SSE, 400, "wait_out_of_range"),
+        ("/healthz?deep=1", {}, 400, "unknown_field"),
         (f"/v1/runs/{RUN_ID}/events", {}, 404, "not_found"),
         ("/v1/runs", {}, 404, "not_found"),
         (f"{PATH}/", {}, 404, "not_found"),
@@ -113,9 +122,11 @@ def test_after_the_end_nothing_is_sent_ever(place: Place) -> None:
 def test_what_the_client_must_mend_is_a_problem(
     path: str, headers: dict[str, str], status: int, code: str, place: Place
 ) -> None:
-    answer = place.client.get(path, headers=headers)
+    with place.client.stream("GET", path, headers=headers) as answer:
+        assert answer.status_code == status  # before it is read: a stream in its place would not end
+        answer.read()
 
-    assert (answer.status_code, answer.json()["code"]) == (status, code)
+    assert answer.json()["code"] == code
     assert answer.headers["Content-Type"] == "application/problem+json"
     assert answer.json()["request_id"] == answer.headers["X-Request-Id"]
 

@@ -85,6 +85,9 @@ def test_sent_again_with_its_key_and_cursor_it_goes_on(client: httpx.Client, wor
         (STREAMED, TASK, "pawl_nobody", 401, "unauthenticated"),
         ("/v1/runs", TASK, "pawl_acme", 404, "not_found"),
         (f"{STREAMED}&limit=1", TASK, "pawl_acme", 400, "unknown_field"),
+        ("/v1/runs?stream=yes", TASK, "pawl_acme", 400, "invalid_stream"),
+        ("/v1/runs?stream=", TASK, "pawl_acme", 400, "invalid_stream"),
+        ("/v1/runs?stream=false", TASK, "pawl_acme", 404, "not_found"),
     ],
 )
 def test_what_cannot_be_meant_makes_no_run(

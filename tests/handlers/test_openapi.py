@@ -22,7 +22,7 @@ from chalicelib.core.recipe import ANSWER_WITHIN, MAX_TOOLS
 from chalicelib.core.run import Status
 from chalicelib.core.task import MAX_BUDGET, MAX_REASON_CHARACTERS, MAX_TAG_NAME, MAX_TAG_VALUE, MAX_TAGS
 from chalicelib.edge import door as edge
-from chalicelib.handlers import http, http_events, http_health, http_payloads, http_runs
+from chalicelib.handlers import events_query, http, http_health, http_payloads, http_runs
 from chalicelib.usecases.put_agent import MAX_AGENTS
 from chalicelib.usecases.submit import KEY_COUNTS_FOR
 from infra import gateway
@@ -59,6 +59,27 @@ def test_the_document_says_which_scope_a_route_needs(route: http.Route) -> None:
         assert {"401", "403", "503", "500"} <= operation["responses"].keys()
 
 
+@pytest.mark.parametrize("route", http.ROUTES, ids=lambda route: f"{route.method} {route.path}")
+def test_the_document_has_every_parameter_that_a_route_knows_and_says_that_others_are_refused(
+    route: http.Route,
+) -> None:
+    operation = OPERATIONS[route.method, route.path]
+
+    assert query_of(operation) == {*route.query}
+    assert "400" in operation["responses"]
+
+
+def test_the_document_has_every_parameter_of_the_edges_stream() -> None:
+    assert query_of(OPERATIONS["GET", edge.STREAM]) | {edge.TICKET} == {*edge.STREAM_KNOWS}
+
+
+def query_of(operation: dict[str, Any]) -> set[str]:
+    named = (each.get("$ref", "").rpartition("/")[2] for each in operation.get("parameters", ()))
+    parameters = DOCUMENT["components"]["parameters"]
+    found = [parameters.get(name, each) for name, each in zip(named, operation.get("parameters", ()), strict=True)]
+    return {each["name"] for each in found if each["in"] == "query"}
+
+
 def test_the_limits_in_the_document_are_the_ones_that_count() -> None:
     metadata, budget = SCHEMAS["Metadata"], SCHEMAS["Budget"]["properties"]
     asked = SCHEMAS["Task"]["properties"]["budget"]["properties"]
@@ -72,8 +93,8 @@ def test_the_limits_in_the_document_are_the_ones_that_count() -> None:
     assert DEFAULT_BUDGET.steps <= MAX_BUDGET.steps
     assert parameter("GET", "/v1/runs", "limit") == (1, http_runs.MAX_LIMIT, http_runs.DEFAULT_LIMIT)
     events = "/v1/runs/{run_id}/events"
-    assert parameter("GET", events, "limit") == (1, http_events.MAX_LIMIT, http_events.DEFAULT_LIMIT)
-    assert parameter("GET", events, "wait") == (0, http_events.MAX_WAIT, 0)
+    assert parameter("GET", events, "limit") == (1, events_query.MAX_LIMIT, events_query.DEFAULT_LIMIT)
+    assert parameter("GET", events, "wait") == (0, events_query.MAX_WAIT, 0)
     cancel = OPERATIONS["POST", "/v1/runs/{run_id}/cancel"]["requestBody"]["content"]["application/json"]["schema"]
     assert cancel["properties"]["reason"]["maxLength"] == MAX_REASON_CHARACTERS
     payload = OPERATIONS["GET", "/v1/runs/{run_id}/payloads/{digest}"]["responses"]

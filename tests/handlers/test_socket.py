@@ -101,6 +101,12 @@ def opened_line(line: Line, door: Door) -> Line:
     return line
 
 
+def test_a_socket_that_says_what_nobody_knows_does_not_open(line: Line, door: Door) -> None:
+    good = door.post("/v1/tickets").body["ticket"]
+
+    assert line.event("$connect", queryStringParameters={"ticket": good, "since": "3"}) == 400
+
+
 def test_a_socket_opens_with_a_ticket_and_with_nothing_else(line: Line, door: Door, world: World) -> None:
     good = _ticket(door)
     for bad in (None, "", "pawlt1.e30.x", good[:-1], f"{good}x"):

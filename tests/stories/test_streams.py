@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from httpx_sse import EventSource, connect_sse
 
+from tests.builders import run_id
 from tests.stories.conftest import OpenTown, Town
 
 
@@ -41,6 +42,26 @@ def test_a_run_is_submitted_and_followed_in_one_request(town: OpenTown) -> None:
 
     run_id = answer.headers["Location"].removeprefix("/v1/runs/")
     assert seen == [event["seq"] for event in place.poll(run_id)["events"]]
+
+
+STRANGE = [
+    ("POST", "/v1/runs?stream=yes", "invalid_stream", "stream"),
+    ("POST", "/v1/runs?stream=true&colour=red", "unknown_field", "colour"),
+    ("POST", "/v1/runs?colour", "unknown_field", "colour"),
+    ("GET", f"/v1/runs/{run_id(7)}/stream?colour=red", "unknown_field", "colour"),
+    ("GET", "/healthz?colour=red", "unknown_field", "colour"),
+]
+
+
+def test_what_a_query_says_wrongly_is_refused_alike_whatever_part_of_the_gateway_answers(town: OpenTown) -> None:
+    place = town()
+
+    for method, path, code, field in STRANGE:
+        answer = place.http.request(method, path, json={"agent": "brief", "text": "go"})
+        told = answer.json()
+        assert (answer.status_code, told["code"], told["field"]) == (400, code, field), path
+        assert answer.headers["Content-Type"] == "application/problem+json"
+    assert place.http.get("/v1/runs").json()["runs"] == []
 
 
 def test_without_a_request_for_a_stream_the_events_come_as_json(town: OpenTown) -> None:

@@ -49,7 +49,12 @@ class StepFunctionsWorkflow:
             )
         except (ClientError, BotoCoreError) as fault:
             if _code(fault) == "InvalidToken":
-                raise InvalidInput("invalid_next", "next is not one that an answer gave", field="next") from fault
+                raise InvalidInput(
+                    "invalid_next",
+                    "next is not one that an answer gave",
+                    field="next",
+                    expected="the next of an answer",
+                ) from fault
             raise WorkflowUnavailable(f"the executions were not listed: {fault}") from fault
         named = (ids.read_execution_name(execution["name"]) for execution in found["executions"])
         return [name for name in named if name], found.get("nextToken")

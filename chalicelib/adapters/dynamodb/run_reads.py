@@ -174,7 +174,9 @@ def _read_next(text: str) -> str:
     except ValueError:
         run_id = ""
     if not ids.is_run_id(run_id):
-        raise InvalidInput("invalid_next", "next is not one that a list of runs gave", field="next")
+        raise InvalidInput(
+            "invalid_next", "next is not one that a list of runs gave", field="next", expected="the next of an answer"
+        )
     return run_id
 
 
