@@ -6,6 +6,10 @@ import json
 from http import HTTPStatus
 from typing import Any
 
+BODIES_AS_BYTES = {"x-amazon-apigateway-binary-media-types": ["*/*"]}
+"""Each body reaches the Lambda in base64. As text, API Gateway would replace what is no UTF-8, and nobody could tell.
+It stands here and not in app.py: Chalice would take it for the answers too, which stay text."""
+
 
 def responses() -> dict[str, Any]:
     """The `GatewayResponses` of the AWS::Serverless::Api, by API Gateway's type of response."""

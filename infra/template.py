@@ -53,7 +53,13 @@ def merge_template(stage: str) -> dict[str, Any]:
             "PayloadBucket": _kept({"Type": "AWS::S3::Bucket", "Properties": _bucket()}),
             "AgentLoop": _loop(),
             "AgentLoopRole": _loop_role(),
-            "RestAPI": {"Properties": {"Name": {"Fn::Sub": "pawl-${Stage}"}, "GatewayResponses": gateway.responses()}},
+            "RestAPI": {
+                "Properties": {
+                    "Name": {"Fn::Sub": "pawl-${Stage}"},
+                    "GatewayResponses": gateway.responses(),
+                    "DefinitionBody": gateway.BODIES_AS_BYTES,
+                }
+            },
             # Chalice names this one after a function `ApiHandler`, which there is not.
             "ApiHandlerLogGroup": {"Properties": {"LogGroupName": {"Fn::Sub": "/aws/lambda/${APIHandler}"}}},
             **announcements.resources(),

@@ -8,7 +8,7 @@ Fault
 │   ├── NotFound            no such thing in this account
 │   ├── Conflict            it stands otherwise already
 │   ├── KeyReused           an idempotency key with another payload
-│   └── TooLarge            it is there, and more than one answer holds
+│   └── TooLarge            more than one answer holds, or one request may have
 ├── Race                    somebody else wrote first; read again and decide again
 │   ├── Collision           an event stands at that seq already
 │   ├── RunMoved            the run is no longer what was read
@@ -80,7 +80,7 @@ class KeyReused(Refusal):
 
 
 class TooLarge(Refusal):
-    """It is there, and more than one answer holds."""
+    """It is there, and more than one answer holds; or it was sent, and more than one request may have."""
 
 
 class Race(Fault):

@@ -19,6 +19,7 @@ from chalicelib.bootstrap import World
 from chalicelib.core import sse
 from chalicelib.core.api_key import Scope as KeyScope
 from chalicelib.core.cursor import Answer
+from chalicelib.core.errors import TooLarge
 from chalicelib.edge import answers
 from chalicelib.edge.blocking import Blocking
 from chalicelib.edge.guard import Guard
@@ -26,6 +27,9 @@ from chalicelib.edge.pace import LoopPace, Pace
 from chalicelib.edge.tail import Tails
 from chalicelib.edge.watch import watch
 from chalicelib.handlers import events_query, http_input
+
+MAX_BODY = 10 * 1024 * 1024
+"""Bytes, as API Gateway has it for the other doors."""
 
 TICKET = "ticket"
 STREAM_KNOWS = ("since", "replay", TICKET)
@@ -95,7 +99,7 @@ class Edge:
         authorization = request.headers.get("authorization", "")
         still_allowed = partial(self._guard.let_in, authorization, KeyScope.RUN, KeyScope.READ)
         key = await still_allowed()
-        sent = Sent(dict(request.query_params), dict(request.headers), await request.body())
+        sent = Sent(dict(request.query_params), dict(request.headers), await _body(request))
         http_input.check_names(sent.query_params, (http_input.STREAM,))
         http_input.streamed(sent.query_params, here=True)
         since, task = http_input.last_event_id(sent, {}), http_input.task(sent)
@@ -133,6 +137,16 @@ class Edge:
             return shown.account_id
         key = await self._guard.let_in(request.headers.get("authorization", ""), KeyScope.READ)
         return key.account_id
+
+
+async def _body(request: Request) -> bytes:
+    """The body. Raises `TooLarge` as soon as that is known."""
+    body = bytearray()
+    async for part in request.stream():
+        body += part
+        if len(body) > MAX_BODY:
+            raise TooLarge("request_too_large", "a request has at most 10 MB", expected=f"at most {MAX_BODY} bytes")
+    return bytes(body)
 
 
 async def _get_health(request: Request) -> Response:

@@ -45,13 +45,14 @@ def body(
 
 
 def parsed(raw: str | bytes) -> Any:
-    """The JSON that was sent."""
+    """The JSON that was sent, in UTF-8 and nothing else: left to itself, Python would guess at UTF-16 and UTF-32."""
     try:
-        value = json.loads(raw, parse_constant=_refuse_constant)
+        text = raw if isinstance(raw, str) else raw.decode("utf-8-sig")
+        value = json.loads(text, parse_constant=_refuse_constant)
         # A lone surrogate is valid JSON and no text, and 1e999 no number that we have: neither could be stored.
         json.dumps(value, ensure_ascii=False, allow_nan=False).encode()
     except (ValueError, RecursionError) as fault:
-        raise InvalidInput("invalid_json", "the body is no JSON in UTF-8", expected="a JSON object") from fault
+        raise InvalidInput("invalid_json", "the body is no JSON in UTF-8", expected="a JSON object in UTF-8") from fault
     return value
 
 

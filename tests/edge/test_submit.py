@@ -99,6 +99,16 @@ def test_what_cannot_be_meant_makes_no_run(
     assert world.runs.of_account("acme", None, 10, None)[0] == []
 
 
+def test_a_body_without_an_end_is_refused_as_api_gateway_does_it(client: httpx.Client, world: World) -> None:
+    largest = b" " * 10 * 1024 * 1024
+
+    answer, fits = client.post(STREAMED, content=largest + b" "), client.post(STREAMED, content=largest)
+
+    assert (answer.status_code, answer.json()["code"]) == (413, "request_too_large")
+    assert fits.json()["code"] == "invalid_json"
+    assert world.runs.of_account("acme", None, 10, None)[0] == []
+
+
 def test_a_cursor_that_cannot_be_meant_makes_no_run(client: httpx.Client, world: World) -> None:
     answer = client.post(STREAMED, json=TASK, headers={"Last-Event-ID": "x"})
 

@@ -76,6 +76,7 @@ BAD_TASKS: list[tuple[str, Any, str, str | None]] = [
     ("nothing", b"", "invalid_json", None),
     ("cut off", b'{"agent": "demo", "te', "invalid_json", None),
     ("not UTF-8", b'{"agent": "demo", "text": "\xff"}', "invalid_json", None),
+    ("UTF-16", '{"agent": "demo", "text": "go"}'.encode("utf-16"), "invalid_json", None),
     ("half a character", rb'{"agent": "demo", "text": "\ud83d"}', "invalid_json", None),
     ("Python's NaN", b'{"agent": "demo", "text": NaN}', "invalid_json", None),
     ("too deep", b"[" * 100_000, "invalid_json", None),

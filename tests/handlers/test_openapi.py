@@ -69,6 +69,17 @@ def test_the_document_has_every_parameter_that_a_route_knows_and_says_that_other
     assert "400" in operation["responses"]
 
 
+def test_the_document_says_that_whatever_takes_a_body_takes_no_endless_one() -> None:
+    takes_a_body = {route for route in OPERATIONS if route[0] in ("POST", "PUT")}
+    says = {route for route, each in OPERATIONS.items() if each["responses"].get("413") == TOO_LARGE}
+
+    assert says == takes_a_body
+    assert {route for route, each in OPERATIONS.items() if "requestBody" in each} <= takes_a_body
+
+
+TOO_LARGE = {"$ref": "#/components/responses/RequestTooLarge"}
+
+
 def test_the_document_has_every_parameter_of_the_edges_stream() -> None:
     assert query_of(OPERATIONS["GET", edge.STREAM]) | {edge.TICKET} == {*edge.STREAM_KNOWS}
 

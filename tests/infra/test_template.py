@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from app import app
 from chalicelib.adapters.aws.file_bucket import run_key, upload_key
 from chalicelib.adapters.dynamodb import keys
 from chalicelib.core.files import UNUSED_FOR
@@ -29,6 +30,13 @@ def test_cfn_lint_would_find_a_reference_to_nothing(built: Built, tmp_path: Path
     (tmp_path / "broken.json").write_text(json.dumps(broken))
 
     assert "'Nothing' is not one of" in lint(tmp_path / "broken.json")
+
+
+def test_the_api_hands_bodies_on_as_bytes_and_answers_in_text(built: Built) -> None:
+    [api] = [each for each in built.transformed["Resources"].values() if each["Type"] == "AWS::ApiGateway::RestApi"]
+
+    assert api["Properties"]["Body"]["x-amazon-apigateway-binary-media-types"] == ["*/*"]
+    assert app.api.binary_types == []
 
 
 def test_every_resource_has_a_type(built: Built) -> None:

@@ -64,6 +64,18 @@ def test_what_a_query_says_wrongly_is_refused_alike_whatever_part_of_the_gateway
     assert place.http.get("/v1/runs").json()["runs"] == []
 
 
+@pytest.mark.parametrize("path", ["/v1/runs", "/v1/runs?stream=true"])
+def test_a_body_that_is_no_utf_8_is_refused_and_not_mended_in_silence(path: str, town: OpenTown) -> None:
+    place = town()
+    latin = '{"agent": "brief", "text": "café"}'.encode("latin-1")
+
+    answer = place.http.post(path, content=latin, headers={"Content-Type": "application/json"})
+
+    assert (answer.status_code, answer.json()["code"]) == (400, "invalid_json")
+    assert answer.json()["expected"] == "a JSON object in UTF-8"
+    assert place.http.get("/v1/runs").json()["runs"] == []
+
+
 def test_without_a_request_for_a_stream_the_events_come_as_json(town: OpenTown) -> None:
     place = town()
     run_id = place.submit("brief")

@@ -135,7 +135,8 @@ def echo(name: str) -> dict[str, Any]:
         "caller": request.context["authorizer"]["token"],
         "request_id": request.context["requestId"],
         "query": request.query_params and dict(request.query_params),
-        "body": request.raw_body.decode() if request.raw_body else None,
+        "body": request.raw_body.decode(errors="replace") if request.raw_body else None,
+        "bytes": request.raw_body.hex() if request.raw_body else None,
     }
 
 

@@ -69,9 +69,10 @@ def test_what_a_path_names_is_decoded(client: httpx.Client) -> None:
     assert client.get("/echo/a%2Fb%20c", headers=GOOD).json()["name"] == "a/b c"
 
 
-def test_a_request_body_that_is_no_text_is_no_crash(client: httpx.Client) -> None:
+def test_a_request_body_arrives_byte_for_byte(client: httpx.Client) -> None:
     headers = {**GOOD, "Content-Type": "application/json"}
-    assert client.post("/echo/a", content=b"\xff\xfe", headers=headers).status_code == 200
+    told = client.post("/echo/a", content=b"\xff\xfe caf\xc3\xa9", headers=headers).json()
+    assert bytes.fromhex(told["bytes"]) == b"\xff\xfe caf\xc3\xa9"
 
 
 @pytest.mark.parametrize(
