@@ -23,5 +23,5 @@ def an_invocation(
     name: str, args: Mapping[str, Any] | None = None, *, deadline: datetime = DEADLINE, **more: Any
 ) -> Invocation:
     """Its invocation, wanted and permitted whatever it asks for."""
-    given: dict[str, Any] = {"stop": threading.Event(), "permits": lambda fields: True, **more}
+    given: dict[str, Any] = {"stop": threading.Event(), "permits": lambda fields: True, "marks": frozenset(), **more}
     return Invocation(RUN_ID, "acme", a_call(name, args), deadline, **given)

@@ -30,7 +30,9 @@ def told(act: GiveUpCalls | Conclude) -> tuple[tuple[EventType, dict[str, Any]],
 def finished(call: ToolCall, result: ToolResult) -> dict[str, Any]:
     """A result as the data of `tool.finished`."""
     data = {"call_id": call.call_id, "name": call.name, "ok": result.ok, "content": result.content}
-    return {**data, "files": [asdict(file) for file in result.files]} if result.files else data
+    files = {"files": [asdict(file) for file in result.files]} if result.files else {}
+    marks = {"marks": sorted(result.marks)} if result.marks else {}
+    return {**data, **files, **marks}
 
 
 def next_act(step: Step, now: datetime) -> Act:

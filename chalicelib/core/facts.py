@@ -31,10 +31,10 @@ def facts(log: Log, *, without: str | None = None) -> Facts:
     `without` is the id of a call that does not count: one that is begun already and judged again.
     """
     started = [event for event in log if event.type is EventType.TOOL_STARTED and event.data["call_id"] != without]
-    finished = {event.data["call_id"] for event in log if event.type is EventType.TOOL_FINISHED}
-    marks = {
-        Mark(mark) for event in started if event.data["call_id"] in finished for mark in event.data.get("marks", ())
-    }
+    finished = [event for event in log if event.type is EventType.TOOL_FINISHED]
+    over = {event.data["call_id"] for event in finished}
+    brought = [*(event for event in started if event.data["call_id"] in over), *finished]
+    marks = {Mark(mark) for event in brought for mark in event.data.get("marks", ())}
     counted = {(event.data["call_id"], line) for event in started for line in event.data.get("rule", "").splitlines()}
     made = Counter(line for _, line in counted)
     return Facts(made, frozenset(marks), frozenset(filter(None, map(_granted, log))))

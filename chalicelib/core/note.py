@@ -15,6 +15,9 @@ MAX_LISTED = 200
 
 @dataclass(frozen=True, slots=True)
 class Note:
+    """`untrusted`: whoever wrote it had read what strangers wrote, and so may pass their words on."""
+
     name: str
     text: str
     written_at: datetime
+    untrusted: bool

@@ -114,7 +114,8 @@ class Invocation:
     """One call on its way to its tool.
 
     `call.call_id` is the idempotency key. Nothing of the effect begins after `deadline`. `permits` says whether the
-    run may make this call with other values of its permission fields, such as the host of a redirect. `secrets` are
+    run may make this call with other values of its permission fields, such as the host of a redirect. `marks` is what
+    results have brought into the run: a tool that keeps something for other runs keeps them with it. `secrets` are
     those that the tool's spec names, for this call alone.
     """
 
@@ -124,6 +125,7 @@ class Invocation:
     deadline: datetime
     stop: Stop
     permits: Callable[[Mapping[str, Any]], bool]
+    marks: frozenset[Mark]
     secrets: Mapping[str, str] = field(default_factory=dict, repr=False)
 
 
@@ -142,9 +144,11 @@ class ToolResult:
     """The outcome of a call. A failed one (`ok` false) is told to the model; it is no fault of the run.
 
     `unknown`: the call was sent and nobody knows whether it had its effect. `files` are what came out beside the text.
+    `marks` is what this result brings into the run beside what all of its tool's do.
     """
 
     ok: bool
     content: str
     unknown: bool = False
     files: tuple[FileRef, ...] = ()
+    marks: frozenset[Mark] = frozenset()

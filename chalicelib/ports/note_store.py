@@ -17,8 +17,8 @@ class NoteStore(Protocol):
     def read(self, account_id: str, name: str) -> Note | None:
         """The account's note of that name."""
 
-    def names(self, account_id: str, limit: int) -> Sequence[str]:
-        """The names of the account's notes in their order, at most so many."""
+    def all(self, account_id: str, limit: int) -> Sequence[Note]:
+        """The account's notes in the order of their names, at most so many."""
 
     def delete(self, account_id: str, name: str) -> None:
         """Delete the note, if it is there."""

@@ -55,7 +55,7 @@ class Gate:
         run, fields = hold.run, self.toolbox.fields(call)
         done = facts(hold.log, without=call.call_id)
         permitted = permits(fields, self.spec(call), self.layers, done, self.own)
-        return Invocation(run.run_id, run.account_id, call, deadline, stop, permitted)
+        return Invocation(run.run_id, run.account_id, call, deadline, stop, permitted, done.marks)
 
     def ask(self, call: ToolCall, question: Question, rule: str, hold: Hold) -> None:
         """Put the call before a person. Raises `Overtaken` if the log went on without it."""

@@ -151,7 +151,7 @@ def place(office: Place) -> Place:
     for path in office.outbox.glob("*"):
         path.unlink()
     world = bootstrap.world()
-    world.notes.write(development_key.ACCOUNT, Note("meeting", NOTES, world.clock.now()))
+    world.notes.write(development_key.ACCOUNT, Note("meeting", NOTES, world.clock.now(), untrusted=False))
     return office
 
 

@@ -9,12 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chalicelib.core import grants
+from chalicelib.core import calls, grants
 from chalicelib.core.events import EventType
 from chalicelib.core.facts import Facts, facts
 from chalicelib.core.judge import judge, permits, visible
 from chalicelib.core.permissions import Grant, Judgement, Layer, Ruling
-from chalicelib.core.tools import Mark, Risk, ToolSpec
+from chalicelib.core.reply import ToolCall
+from chalicelib.core.tools import Mark, Risk, ToolResult, ToolSpec
 from tests.core.a_log import LogInWords, a_log
 from tests.core.some_tools import CLOCK, EVERY, FETCH, MAIL, NOTES, TICKET, a_tool
 
@@ -303,6 +304,14 @@ def test_marks_come_into_a_run_with_results_not_with_the_calls() -> None:
     finished(log, "call-0")
     assert facts(log.events).marks == {Mark.PRIVATE}
     assert facts(finished(log, "call-1").events).leaks
+
+
+def test_a_result_may_bring_more_than_its_tool_always_does() -> None:
+    log = begun(a_log().accepted(), "call-0", "", (Mark.PRIVATE,))
+    result = ToolResult(True, "a stranger's words, kept", marks=frozenset({Mark.UNTRUSTED}))
+    log.add(EventType.TOOL_FINISHED, calls.finished(ToolCall("call-0", "notes", {}), result))
+
+    assert facts(log.events).leaks
 
 
 def test_a_tool_that_a_person_allowed_for_the_run_is_not_asked_about_again_for_its_risk() -> None:

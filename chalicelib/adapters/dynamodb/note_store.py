@@ -17,7 +17,7 @@ from chalicelib.ports.clock import Clock
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
 
-    from chalicelib.adapters.dynamodb.items import Item
+    from chalicelib.adapters.dynamodb.items import Attribute, Item
 
 
 class DynamoNoteStore:
@@ -27,7 +27,11 @@ class DynamoNoteStore:
         self._table = Table(client, table, Retry(clock, chance))
 
     def write(self, account_id: str, note: Note) -> None:
-        told = {"text": items.text(note.text), "written_at": items.moment(note.written_at)}
+        told = {
+            "text": items.text(note.text),
+            "written_at": items.moment(note.written_at),
+            "untrusted": _flag(note.untrusted),
+        }
         put = Put(items.key(keys.note(account_id, note.name)) | told, _it_is_not_newer_than(note))
         with suppress(Refused):
             # Somebody has written since: a write that comes late, or again, is as if it had come in its time.
@@ -35,15 +39,15 @@ class DynamoNoteStore:
 
     def read(self, account_id: str, name: str) -> Note | None:
         item = self._table.get(keys.note(account_id, name))
-        return Note(name, item["text"]["S"], items.read_moment(item["written_at"])) if item else None
+        return _note(name, item) if item else None
 
-    def names(self, account_id: str, limit: int) -> Sequence[str]:
+    def all(self, account_id: str, limit: int) -> Sequence[Note]:
         found = self._table.query(_of_account(account_id), limit=limit, strong=True)
-        names = [*map(_name, found.items)]
-        while found.last and len(names) < limit:
+        notes = [_note(_name(item), item) for item in found.items]
+        while found.last and len(notes) < limit:
             found = self._table.query(_of_account(account_id), limit=limit, strong=True, after=found.last)
-            names += map(_name, found.items)
-        return names[:limit]
+            notes += [_note(_name(item), item) for item in found.items]
+        return notes[:limit]
 
     def delete(self, account_id: str, name: str) -> None:
         self._table.delete(keys.note(account_id, name))
@@ -57,6 +61,16 @@ def _it_is_not_newer_than(note: Note) -> Expression:
     return Expression(
         f"{NOTHING_STANDS_THERE.text} OR #written_at <= :written", {":written": items.moment(note.written_at)}
     )
+
+
+def _note(name: str, item: Item) -> Note:
+    # Of a note without the mark nobody knows what its writer had read.
+    untrusted = item.get("untrusted", _flag(True))["BOOL"]
+    return Note(name, item["text"]["S"], items.read_moment(item["written_at"]), untrusted)
+
+
+def _flag(value: bool) -> Attribute:
+    return {"BOOL": value}
 
 
 def _name(item: Item) -> str:

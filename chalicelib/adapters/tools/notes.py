@@ -8,7 +8,7 @@ from typing import Any
 
 from chalicelib.adapters.tools.toolbox import Tool, ToolProblem
 from chalicelib.core.note import MAX_LISTED, MAX_NAME, MAX_TEXT, Note
-from chalicelib.core.tools import Effect, Invocation, Mark, Matching, ToolSpec
+from chalicelib.core.tools import Effect, Invocation, Mark, Matching, ToolResult, ToolSpec
 from chalicelib.ports.clock import Clock
 from chalicelib.ports.note_store import NoteStore
 
@@ -61,31 +61,38 @@ def look(args: Mapping[str, Any]) -> Mapping[str, Any]:
 def notes(store: NoteStore, clock: Clock) -> Tool:
     """The tool, on that store."""
 
-    def note(invocation: Invocation) -> str:
+    def note(invocation: Invocation) -> str | ToolResult:
         account_id, args = invocation.account_id, invocation.call.args
         name = look(args).get("name", "")
         match args["action"]:
             case "write":
-                store.write(account_id, Note(name, args["text"], clock.now()))
+                store.write(account_id, Note(name, args["text"], clock.now(), Mark.UNTRUSTED in invocation.marks))
                 return f"The note {name!r} is written."
             case "read":
                 return _told(store.read(account_id, name), name)
             case "delete":
                 store.delete(account_id, name)
                 return f"There is no note {name!r} any more."
-        return _listed(store.names(account_id, MAX_LISTED + 1))
+        return _listed(store.all(account_id, MAX_LISTED + 1))
 
     return SPEC, note
 
 
-def _told(note: Note | None, name: str) -> str:
+def _told(note: Note | None, name: str) -> ToolResult:
     if note is None:
         raise ToolProblem(f"There is no note {name!r}.")
-    return note.text
+    return _marked(note.text, [note])
 
 
-def _listed(names: Sequence[str]) -> str:
-    if not names:
+def _listed(found: Sequence[Note]) -> str | ToolResult:
+    if not found:
         return "There are no notes."
-    more = "\n(There are more.)" if len(names) > MAX_LISTED else ""
-    return "\n".join(names[:MAX_LISTED]) + more
+    shown = found[:MAX_LISTED]
+    more = "\n(There are more.)" if len(found) > MAX_LISTED else ""
+    return _marked("\n".join(note.name for note in shown) + more, shown)
+
+
+def _marked(content: str, told: Sequence[Note]) -> ToolResult:
+    """What is read, with the mark that its writers had: a name can pass words on too."""
+    untrusted = any(note.untrusted for note in told)
+    return ToolResult(True, content, marks=frozenset({Mark.UNTRUSTED} if untrusted else ()))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from chalicelib.adapters.dynamodb import keys
 from chalicelib.adapters.dynamodb.note_store import DynamoNoteStore
 from chalicelib.adapters.tools.notes import SPEC, look, notes
 from chalicelib.adapters.tools.toolbox import FunctionToolbox
@@ -23,13 +24,15 @@ class Desk:
     """The tool on a real table, and whoever calls it."""
 
     def __init__(self, client: DynamoDBClient, table: str) -> None:
+        self.client, self.table = client, table
         self.time = VirtualTime()
         self.store = DynamoNoteStore(client, table, clock=self.time, chance=CountedChance())
         self.box = FunctionToolbox([notes(self.store, self.time)], {"notes": look})
 
-    def __call__(self, **args: Any) -> ToolResult:
+    def __call__(self, *marks: Mark, **args: Any) -> ToolResult:
+        """Call it, in a run that results have brought those marks into."""
         assert self.box.problem(a_call("notes", args)) is None
-        return self.box.call(an_invocation("notes", args))
+        return self.box.call(an_invocation("notes", args, marks=frozenset(marks)))
 
 
 @pytest.fixture
@@ -56,14 +59,37 @@ def test_deleting_and_writing_again_are_as_if_once(desk: Desk) -> None:
         assert desk(action="delete", name="a").ok
 
 
+UNTRUSTED = frozenset({Mark.UNTRUSTED})
+
+
+def test_what_was_written_after_strangers_had_spoken_is_read_as_theirs(desk: Desk) -> None:
+    desk(Mark.PRIVATE, action="write", name="ours", text="x")
+    assert desk(action="list").marks == frozenset()
+    desk(Mark.PRIVATE, Mark.UNTRUSTED, action="write", name="theirs", text="x")
+
+    assert desk(action="read", name="ours") == ToolResult(True, "x")
+    assert desk(action="read", name="theirs") == ToolResult(True, "x", marks=UNTRUSTED)
+    assert desk(action="list") == ToolResult(True, "ours\ntheirs", marks=UNTRUSTED)
+    desk(action="write", name="theirs", text="ours again")
+    assert desk(action="read", name="theirs").marks == frozenset()
+
+
+def test_a_note_of_which_nobody_knows_what_its_writer_had_read_is_taken_for_a_strangers(desk: Desk) -> None:
+    desk(action="write", name="old", text="x")
+    key = {name: {"S": value} for name, value in keys.note("acme", "old").items()}
+    desk.client.update_item(TableName=desk.table, Key=key, UpdateExpression="REMOVE untrusted")
+
+    assert desk(action="read", name="old").marks == UNTRUSTED
+
+
 def test_notes_belong_to_their_account(desk: Desk) -> None:
-    desk.store.write("evil", Note("theirs", "x", desk.time.now()))
+    desk.store.write("evil", Note("theirs", "x", desk.time.now(), untrusted=False))
     assert desk(action="list") == ToolResult(True, "There are no notes.")
     assert not desk(action="read", name="theirs").ok
 
 
 def test_a_write_that_comes_late_does_not_replace_a_newer_one(desk: Desk) -> None:
-    late = Note("a", "old", desk.time.now() - timedelta(seconds=1))
+    late = Note("a", "old", desk.time.now() - timedelta(seconds=1), untrusted=False)
     desk(action="write", name="a", text="new")
     desk.store.write("acme", late)
     assert desk(action="read", name="a").content == "new"
@@ -71,7 +97,7 @@ def test_a_write_that_comes_late_does_not_replace_a_newer_one(desk: Desk) -> Non
 
 def test_a_list_has_an_end_and_says_so(desk: Desk) -> None:
     for index in range(MAX_LISTED + 1):
-        desk.store.write("acme", Note(f"n{index:03}", "x" * MAX_TEXT, desk.time.now()))
+        desk.store.write("acme", Note(f"n{index:03}", "x" * MAX_TEXT, desk.time.now(), untrusted=False))
 
     lines = desk(action="list").content.splitlines()
     assert lines[0] == "n000"
