@@ -12,7 +12,9 @@ from chalicelib.core import lease
 from chalicelib.core.change import Change
 from chalicelib.core.errors import WorkflowUnavailable
 from chalicelib.core.events import EventType
-from chalicelib.core.run import Run, Status
+from chalicelib.core.reply import AskedCall
+from chalicelib.core.run import Budget, Run, Status
+from chalicelib.core.tools import Answers
 from chalicelib.core.transcript import text
 from chalicelib.usecases.abandon import abandon
 from chalicelib.usecases.await_answer import await_answer
@@ -20,7 +22,7 @@ from chalicelib.usecases.put_back import put_back
 from chalicelib.usecases.route import END
 from chalicelib.usecases.sweep import Swept, sweep
 from tests.usecases.conftest import OpenWorkshop
-from tests.usecases.workshop import RUN_ID, Workshop
+from tests.usecases.workshop import RUN_ID, Tool, Workshop
 
 DOWN = (Turn(text="one two three", fault=Unavailable(times=3)),)
 
@@ -104,6 +106,22 @@ def test_a_kept_token_makes_the_run_due_when_its_wait_is_over(workshop: OpenWork
     keep(shop, "token-1", start=2)
     assert shop.run.due_at == shop.run.wake_at
     assert swept(shop).due == 0
+
+
+@pytest.mark.parametrize("answers", [Answers.TIME, Answers.OUTSIDE])
+def test_a_wait_that_is_longer_than_the_budget_uses_none_of_it(workshop: OpenWorkshop, answers: Answers) -> None:
+    """It ends by itself: that of a time well, that for somebody outside without an answer."""
+    day = timedelta(days=1).total_seconds()
+    calls = (AskedCall("wait", {"seconds": day}),)
+    tool = Tool("wait", answers=answers, timeout=day)
+    shop = workshop((Turn(calls=calls), Turn(text="Awake.")), [tool], budget=Budget(steps=3, seconds=60))
+
+    shop.advance()
+    assert (shop.run.status, shop.told(EventType.RUN_WAITING)[0].data["for"]) == (Status.WAITING, "tool")
+    shop.time.advance(day)
+    shop.advance()
+
+    assert (shop.run.status, tool.made) == (Status.DONE, [])
 
 
 def test_a_worker_that_died_is_followed_by_a_new_start_and_the_run_ends_well(workshop: OpenWorkshop) -> None:
