@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,7 +13,7 @@ from pawl_client.follow import START
 from pawl_client.screen import Chatter
 from pawl_client.shortly import apart
 from pawl_client.telling import Tone
-from pawl_client.wire import SNAPSHOT, Event, Json
+from pawl_client.wire import ENDS, SNAPSHOT, Event, Json
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,17 +26,43 @@ class Answer:
     grant: bool = False
 
 
-def find(client: PawlClient, run_id: str, approval_id: str) -> Json:
-    """The question as it stands in the run's log. Raises `NotAsked`."""
+def find(client: PawlClient, run_id: str, approval_id: str) -> tuple[Json, bool]:
+    """The question as it stands in the run's log, and whether it is still open. Raises `NotAsked`."""
+    asked, still_open = _fold(client, run_id)
+    if approval_id not in asked:
+        raise NotAsked(run_id, approval_id)
+    found = asked[approval_id]
+    return {**found, "args": _whole(client, run_id, found["args"])}, approval_id in still_open
+
+
+def open_questions(client: PawlClient, run_id: str) -> list[Mapping[str, Any]]:
+    """What the run asks and has no answer to, in the order in which it asked."""
+    asked, still_open = _fold(client, run_id)
+    return [one for approval_id, one in asked.items() if approval_id in still_open]
+
+
+def _fold(client: PawlClient, run_id: str) -> tuple[Mapping[str, Mapping[str, Any]], Set[str]]:
+    """Every question of the run, by its id, and which of them are open."""
+    asked: dict[str, Mapping[str, Any]] = {}
+    still_open: set[str] = set()
+    for event in _log(client, run_id):
+        new = {one["approval_id"]: one for one in _asked(event)}
+        asked |= new
+        still_open |= new.keys()
+        if event.type == "approval.resolved":
+            still_open.discard(event.data["approval_id"])
+        if event.type in ENDS:
+            still_open.clear()
+    return asked, still_open
+
+
+def _log(client: PawlClient, run_id: str) -> Iterator[Event]:
+    """The run's log as far as it goes."""
     since, more = START, True
     while more:
         page = client.events(run_id, since)
-        for event in page.events:
-            for asked in _asked(event):
-                if asked.get("approval_id") == approval_id:
-                    return {**asked, "args": _whole(client, run_id, asked["args"])}
+        yield from page.events
         since, more = page.next_since, page.has_more
-    raise NotAsked(run_id, approval_id)
 
 
 def _asked(event: Event) -> list[Mapping[str, Any]]:

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from pawl_client import cli_approvals, render, settings
+from pawl_client import answering, cli_approvals, render, settings
 from pawl_client.cli_agents import agents
 from pawl_client.connecting import AsJson, checked_id, connect
 from pawl_client.doctor import examine
@@ -186,10 +186,14 @@ def runs(
 
 @app.command()
 def show(ctx: typer.Context, run_id: RunId, as_json: AsJson = False) -> None:
-    """Show a run as it stands, and its output."""
+    """Show a run as it stands, what it asks, and its output."""
     with connect(ctx) as client:
         told = client.run(run_id)
-    (render.document if as_json else render.run)(told)
+        asked = answering.open_questions(client, run_id) if told["status"] == "waiting" and not as_json else []
+    if as_json:
+        render.document(told)
+    else:
+        render.run(told, asked)
 
 
 @app.command()

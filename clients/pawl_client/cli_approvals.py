@@ -89,15 +89,22 @@ def resolve(
 
 def _answer(ctx: typer.Context, run_id: str, approval_id: str, answer: Answer, *, yes: bool, as_json: bool) -> None:
     with connect(ctx) as client:
-        asked = answering.find(client, run_id, approval_id)
-        answering.show(asked)
-        if answer.args is not None:
-            Chatter().note(f"  to be made in its place: {json.dumps(answer.args, ensure_ascii=False)}")
-        if not yes and not _is_sure(answer.decision):
-            Chatter().note("nothing was sent")
-            raise typer.Exit(ExitCode.ERROR)
+        asked, is_open = answering.find(client, run_id, approval_id)
+        # What is decided is nobody's to weigh any more: the server says what stands.
+        if is_open:
+            _put_before(asked, answer, yes=yes)
         told = answering.send(client, run_id, asked, answer)
     _tell(approval_id, told, as_json=as_json)
+
+
+def _put_before(asked: Json, answer: Answer, *, yes: bool) -> None:
+    """Show the question, and ask once more."""
+    answering.show(asked)
+    if answer.args is not None:
+        Chatter().note(f"  to be made in its place: {json.dumps(answer.args, ensure_ascii=False)}")
+    if not yes and not _is_sure(answer.decision):
+        Chatter().note("nothing was sent")
+        raise typer.Exit(ExitCode.ERROR)
 
 
 def _is_sure(decision: str) -> bool:

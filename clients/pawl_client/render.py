@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from rich.table import Table
 from rich.text import Text
 
-from pawl_client.questions import when
+from pawl_client.questions import commands, head, when
 from pawl_client.screen import console, printable
 from pawl_client.telling import fault
 from pawl_client.wire import Json
@@ -87,8 +87,8 @@ def findings(rows: Iterable[Json]) -> None:
         _table(("RUN", "CODE", "DETAIL", ""), lines)
 
 
-def run(told: Json) -> None:
-    """One run: what is known of it, and below that its output."""
+def run(told: Json, asked: Iterable[Mapping[str, Any]] = ()) -> None:
+    """One run: what is known of it, what it asks and how to answer, and below that its output."""
     facts = {
         "run": told["run_id"],
         "status": told["status"],
@@ -104,9 +104,16 @@ def run(told: Json) -> None:
         "error": fault(told["error"]) if told.get("error") else None,
         "cancelled": _cancelled(told.get("cancelled")),
     }
-    _facts([(name, str(value)) for name, value in facts.items() if value not in (None, "")])
+    questions = [line for one in asked for line in _question(told["run_id"], one)]
+    _facts([*((name, str(value)) for name, value in facts.items() if value not in (None, "")), *questions])
     if output := (told.get("output") or {}).get("text"):
         print(f"\n{printable(output) if sys.stdout.isatty() else output}")
+
+
+def _question(run_id: str, asked: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    yield "asks", f"{asked['approval_id']}: {head(asked)}"
+    yield "open until", when(asked["expires_at"])
+    yield "to answer", commands(run_id, asked)
 
 
 def _facts(facts: Sequence[tuple[str, str]]) -> None:

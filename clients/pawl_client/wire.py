@@ -15,6 +15,9 @@ Json = dict[str, Any]
 SNAPSHOT = "snapshot"
 """The type of what comes in the place of all events up to its seq: for who is far behind, and of an archived run."""
 
+ENDS = frozenset({"run.done", "run.failed", "run.cancelled"})
+"""The types of what nothing follows: a run that has ended asks nothing any more."""
+
 NOT_PAWL = "not_pawl"
 """The code of an answer that no Pawl server gives. Ours; the others come from the server."""
 

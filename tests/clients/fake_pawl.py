@@ -11,6 +11,7 @@ RUN_ID = "run_01jz0000000000000000000000"
 DIGEST = "0d" * 32
 SECRET = "pawl_" + "5e" * 32
 ENDS = {"run.done": "done", "run.failed": "failed", "run.cancelled": "cancelled"}
+STANDS = {**ENDS, "run.waiting": "waiting"}
 
 
 def problem(status: int, code: str, detail: str, **more: Any) -> Answer:
@@ -105,7 +106,7 @@ class FakePawl:
         self.door.shut()
 
     def status(self) -> str:
-        return ENDS.get(self.log[-1]["type"], "streaming") if self.log else "pending"
+        return STANDS.get(self.log[-1]["type"], "streaming") if self.log else "pending"
 
     def run(self) -> Json:
         run = {

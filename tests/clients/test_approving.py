@@ -128,14 +128,29 @@ def test_somebody_elses_earlier_decision_is_told_in_a_sentence(call: Pawl, pawl:
     pawl.log = log_of(*ASKING, resolved("deny"))
     ended = call("approve", RUN_ID, APPROVAL)
     assert (ended.exit_code, ended.stdout) == (ExitCode.ERROR, "")
-    assert ended.stderr.endswith(
-        "\npawl: the decision was deny, by key_1 [approval_decided, HTTP 409, request req-7]\n"
-    )
+    assert ended.stderr == "pawl: the decision was deny, by key_1 [approval_decided, HTTP 409, request req-7]\n"
 
 
 def test_the_same_decision_again_is_no_fault(call: Pawl, pawl: FakePawl) -> None:
     pawl.log = log_of(*ASKING, resolved("deny"))
-    assert call("deny", RUN_ID, APPROVAL).stdout == f"{APPROVAL} denied by key_1\n"
+    ended = call("deny", RUN_ID, APPROVAL)
+    assert (ended.exit_code, ended.stdout, ended.stderr) == (0, f"{APPROVAL} denied by key_1\n", "")
+
+
+@pytest.mark.parametrize("end", ["run.failed", "run.cancelled"])
+def test_a_run_that_is_over_puts_no_question_before_anybody(call: Pawl, pawl: FakePawl, end: str) -> None:
+    pawl.log = log_of(*ASKING, (end, {}))
+    over = problem(409, "run_over", "the run is over, and asks nothing any more")
+    pawl.script = lambda request: over if request.method == "POST" else None
+    ended = call("approve", RUN_ID, APPROVAL)
+    assert ended.stderr == ("pawl: the run is over, and asks nothing any more [run_over, HTTP 409, request req-7]\n")
+
+
+def test_on_a_terminal_nobody_is_asked_once_more_about_what_is_decided(pawl: FakePawl) -> None:
+    pawl.log = log_of(*ASKING, resolved("deny"))
+    shown = on_terminal(["approve", RUN_ID, APPROVAL], environment(pawl.url), typed="n\n")
+    assert (shown.code, "[y/N]" in shown.text) == (ExitCode.ERROR, False)
+    assert "the decision was deny, by key_1" in shown.text
 
 
 def test_an_answer_whose_answer_is_lost_is_sent_again(pawl: FakePawl, client: PawlClient) -> None:
@@ -154,13 +169,13 @@ def test_a_question_that_was_never_asked_is_not_answered(call: Pawl, pawl: FakeP
 
 def test_a_question_is_found_on_whatever_page_of_the_log_it_stands(pawl: FakePawl, client: PawlClient) -> None:
     pawl.page_limit = 2
-    assert find(client, RUN_ID, APPROVAL) == ASKED
+    assert find(client, RUN_ID, APPROVAL) == (ASKED, True)
 
 
 def test_a_question_is_found_in_a_snapshot(pawl: FakePawl, client: PawlClient) -> None:
     calls = [{"call_id": "c", "name": "look"}, {"call_id": "d", "name": "send", "approval": ASKED}]
     pawl.log = log_of(("snapshot", {"steps": [{"calls": calls}]}))
-    assert find(client, RUN_ID, APPROVAL) == ASKED
+    assert find(client, RUN_ID, APPROVAL) == (ASKED, True)
     with pytest.raises(NotAsked):
         find(client, RUN_ID, "ap_9")
 
