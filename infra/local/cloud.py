@@ -134,8 +134,8 @@ class LocalCloud:
         opened.enter_context(options.around(self.clock))
         opened.enter_context(s3.in_force(data.stored))
         self.lambdas = Lambdas(made.functions, self._runtime(opened), Threads(options.resolve), self.clock)
-        streams = Streams(consumers(self.client("lambda")), self.lambdas.invoke)
-        opened.enter_context(lambdas.in_force(self.lambdas, Mail(self.lambdas.invoke).send, streams.send))
+        self._streams = Streams(consumers(self.client("lambda")), self.lambdas.invoke)
+        opened.enter_context(lambdas.in_force(self.lambdas, Mail(self.lambdas.invoke).send, self._streams.send))
         self._queues = Queues(self.clock, self._invoke_arn)
         opened.enter_context(self._queues.in_force())
         self._bus = bus = Bus(events.rules(self.client("events")), self.lambdas, data, self.clock)
@@ -165,6 +165,7 @@ class LocalCloud:
         return self._processes
 
     def _fall_silent(self, data: Data) -> None:
+        self._streams.close()
         self.lambdas.close()
         self._queues.close()
         if self.lambdas.drain(PATIENCE):

@@ -21,6 +21,9 @@ from infra.local.overrides import override
 
 log = logging.getLogger("infra.local")
 
+CLOSING = Outcome.fault("Lambda.ServiceException", "the local cloud is closing")
+"""What becomes of an invocation that comes too late. It is no news to whoever stops the cloud, and not logged."""
+
 
 class Lambdas:
     """The functions of the stack. Once closed, none runs any more."""
@@ -38,7 +41,8 @@ class Lambdas:
         """Run a function to its end, and log how it ended."""
         began = perf_counter()
         outcome = self._run(self._runtime, function, event)
-        _log(function, event, outcome, perf_counter() - began)
+        if outcome is not CLOSING:
+            _log(function, event, outcome, perf_counter() - began)
         return outcome
 
     def answer(self, name: str, event: Any) -> Outcome:
@@ -47,7 +51,7 @@ class Lambdas:
 
     def _run(self, runtime: Runtime, function: Function, event: Any) -> Outcome:
         if not self._begun():
-            return Outcome.fault("Lambda.ServiceException", "the local cloud is closing")
+            return CLOSING
         try:
             # Through JSON, as on the way to AWS: a handler never shares an object with its caller.
             return runtime.invoke(function, json.loads(json.dumps(event)), self._context(function))

@@ -59,6 +59,7 @@ class Streams:
         self._invoke = invoke
         self._lock = threading.Lock()
         self._boxes: dict[str, SimpleQueue[Record]] = {}
+        self._over = threading.Event()
 
     def send(self, function: Function, event: Any) -> None:
         """Hand records over; returns at once, also inside a write that has the store's lock."""
@@ -67,16 +68,21 @@ class Streams:
         with self._lock:
             if wanted and function.arn not in self._boxes:
                 self._boxes[function.arn] = SimpleQueue()
-                threading.Thread(target=self._read, args=(function, consumer), daemon=True).start()
+                name = f"stream of {function.door}"
+                threading.Thread(target=self._read, args=(function, consumer), name=name, daemon=True).start()
             for record in wanted:
                 self._boxes[function.arn].put(record)
 
+    def close(self) -> None:
+        """Read on no further. As at every restart, what was not read is told of by nothing but the tick."""
+        self._over.set()
+
     def _read(self, function: Function, consumer: Consumer) -> None:
         box = self._boxes[function.arn]
-        while True:
+        while not self._over.is_set():
             event = {"Records": _batch(box, consumer.batch)}
             tries = (self._invoke(function, event) for _ in range(1 + consumer.retries))
-            if all(outcome.failed for outcome in tries):
+            if all(outcome.failed for outcome in tries) and not self._over.is_set():
                 log.error("%s gives up on %d records", function.door, len(event["Records"]))
 
 

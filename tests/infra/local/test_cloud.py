@@ -20,11 +20,15 @@ from tests.infra.local.conftest import BringUp, options
 from tests.infra.local.test_stepfunctions import begin, hand
 
 
-def test_once_the_cloud_is_closed_nothing_runs(bring_up: BringUp) -> None:
+def test_once_the_cloud_is_closed_nothing_runs_and_nothing_is_said_of_it(
+    bring_up: BringUp, caplog: pytest.LogCaptureFixture
+) -> None:
     cloud = bring_up()
     lambdas = cloud.lambdas
     lambdas.close()
+    caplog.clear()
     assert cloud.invoke("show", {}).payload["errorType"] == "Lambda.ServiceException"
+    assert caplog.messages == []
 
 
 def test_no_process_is_left_behind() -> None:

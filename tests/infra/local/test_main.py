@@ -15,6 +15,7 @@ import httpx
 
 from infra.build import build
 from infra.local.gateway import listen
+from infra.local.journal import Journal
 
 ROOT = Path(__file__).parents[3]
 
@@ -111,6 +112,29 @@ def test_runs_and_the_key_outlive_a_kill(tmp_path: Path) -> None:
             assert [event["seq"] for event in events] == list(range(len(events)))
             assert any(event["type"] == "text.delta" for event in events)
             assert api.post(f"/v1/runs/{run_id}/cancel").status_code == 202
+
+
+def test_ctrl_c_in_the_middle_of_a_run_ends_it_without_another_word(tmp_path: Path) -> None:
+    build()
+    port = a_free_port()
+    with started(tmp_path, "--port", str(port), "--quiet") as process:
+        banner(process)
+        with client(tmp_path, port) as api:
+            first_token(api, submit(api))
+            process.send_signal(signal.SIGINT)
+            assert process.stdout is not None
+            said = process.stdout.read()
+            assert (process.wait(20), said) == (0, "\nStopping.\n")
+
+
+def test_a_second_local_cloud_on_the_same_data_is_refused_in_one_sentence(tmp_path: Path) -> None:
+    journal = Journal(tmp_path / "data")
+    try:
+        with started(tmp_path, "--port", "0", "--data", "data") as process:
+            said, _ = process.communicate(timeout=60)
+    finally:
+        journal.close()
+    assert (process.returncode, said) == (1, "Another local cloud keeps its data in data.\n")
 
 
 def test_a_taken_port_is_said_in_one_sentence(tmp_path: Path) -> None:

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Iterator
 from pathlib import Path
+from queue import SimpleQueue
 from typing import Any
 
 import pytest
 
 from infra.local.cloud import LocalCloud
+from infra.local.functions import Function, Outcome
+from infra.local.lambdas import CLOSING
+from infra.local.streams import Consumer, Streams
 from tests.infra.local import standin
 from tests.infra.local.conftest import BringUp, options
 
@@ -71,6 +76,28 @@ def test_a_batch_that_fails_is_tried_again_and_the_next_one_comes_after_it(bring
     for number in range(2):
         client.put_item(TableName=table, Item={"pk": {"S": "a"}, "sk": {"S": str(number)}})
     assert [record["dynamodb"]["Keys"]["sk"]["S"] for record in _heard(4)] == ["0", "0", "0", "1"]
+
+
+def test_what_cannot_be_handed_over_any_more_is_no_news_and_nothing_is_tried_after_it(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    function = Function("hear", "arn", "a.hear", {}, 1, 128)
+    at_hand, closed, tried = threading.Event(), threading.Event(), SimpleQueue[Any]()
+
+    def refuse(_function: Function, event: Any) -> Outcome:
+        tried.put(event)
+        at_hand.set()
+        assert closed.wait(10)
+        return CLOSING
+
+    streams = Streams({"arn": Consumer((), batch=1, retries=0)}, refuse)
+    streams.send(function, {"Records": [{"n": 1}, {"n": 2}]})
+    assert at_hand.wait(10)
+    (reader,) = (each for each in threading.enumerate() if each.name == "stream of hear")
+    streams.close()
+    closed.set()
+    reader.join(10)
+    assert (tried.qsize(), caplog.messages, reader.is_alive()) == (1, [], False)
 
 
 def test_what_is_there_from_before_a_restart_wakes_nobody(tmp_path: Path) -> None:
