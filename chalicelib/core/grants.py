@@ -91,7 +91,7 @@ def _tools(given: Any, at: str, specs: Sequence[ToolSpec]) -> tuple[ToolSpec, ..
     if isinstance(given, str) and _TOOL.fullmatch(given):
         about = tuple(spec for spec in specs if Grant(Ruling.ALLOW, given).names(spec.name))
     if not about:
-        names = ", ".join(spec.name for spec in specs) or "none"
+        names = ", ".join(dict.fromkeys(spec.name for spec in specs)) or "none"
         _refuse("there is no such tool", at, f"a tool, or a pattern with * that meets some: {names}")
     return about
 

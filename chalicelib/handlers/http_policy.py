@@ -5,7 +5,6 @@ from __future__ import annotations
 from chalice.app import Request, Response
 
 from chalicelib import bootstrap
-from chalicelib.core import grants
 from chalicelib.handlers import http_input, http_shapes
 from chalicelib.handlers.authorizer import Caller
 from chalicelib.usecases.set_policy import set_policy
@@ -19,10 +18,12 @@ def put_policy(request: Request, caller: Caller) -> Response:
     world = bootstrap.world()
     asked = http_input.body(request, required={"version": int, "permissions": list})
     policy = set_policy(
-        grants.parse(asked["permissions"], field="permissions", specs=world.built_in_specs),
+        asked["permissions"],
         asked["version"],
         account_id=caller.account_id,
         actor=caller.key_id,
+        built_in=world.built_in_specs,
+        agents=world.own_agents,
         policies=world.policies,
         clock=world.clock,
     )

@@ -9,6 +9,7 @@ import pytest
 from chalicelib import bootstrap
 from chalicelib.core import grants
 from chalicelib.core.api_key import Scope
+from tests.core.recipes import PAY, WHOLE
 from tests.handlers.conftest import OpenDoor
 from tests.handlers.door import Door
 
@@ -97,6 +98,37 @@ def test_rules_can_be_about_every_built_in_tool(door: Door) -> None:
     names = [spec.name for spec in bootstrap.world().built_in_specs]
     assert {"current_time", "http_get", "notes", "send_email", "wait_until"} <= {*names}
     assert door.put(PATH, {"version": 0, "permissions": [f"ask {name}" for name in names]}).status == 200
+
+
+DECLARED = ["allow *", "ask pay(crowns<=10) max 3", "deny sign", "deny wiki__search", "ask wiki__*", "ask s*"]
+
+
+def test_rules_can_be_about_what_the_accounts_agents_declare_and_nobody_elses(opened: OpenDoor) -> None:
+    door, theirs = opened("acme"), opened("globex")
+    for name in ("clerk", "scribe"):
+        assert door.put(f"/v1/agents/{name}", WHOLE).status == 201
+
+    assert door.put(PATH, {"version": 0, "permissions": DECLARED}).status == 200
+
+    refused = theirs.put(PATH, {"version": 0, "permissions": DECLARED})
+    assert (refused.code, refused.body["field"]) == ("invalid_permission", "permissions[1]")
+    assert "pay" not in refused.body["expected"]
+
+
+def test_a_rule_about_what_no_agent_declares_so_is_refused_with_what_there_is(door: Door) -> None:
+    for name in ("clerk", "scribe"):
+        door.put(f"/v1/agents/{name}", WHOLE)
+
+    strange = door.put(PATH, {"version": 0, "permissions": ["deny pya"]})
+    assert strange.code == "invalid_permission"
+    assert strange.body["expected"].endswith(
+        ": current_time, http_get, notes, run_code, send_email, wait_until, pay, sign, wiki__search, wiki__*"
+    )
+    assert door.put(PATH, {"version": 0, "permissions": ["deny pay(iban=x)"]}).body["expected"] == "one of: crowns, to"
+
+    door.put("/v1/agents/scribe", {**WHOLE, "declared": [{**PAY, "fields": {"to": "text"}}], "permissions": []})
+    differs = door.put(PATH, {"version": 0, "permissions": ["deny pay(crowns<=3)"]})
+    assert (differs.code, differs.body["expected"]) == ("invalid_permission", "one of: to")
 
 
 def test_the_document_says_how_large_a_policy_may_be(door: Door) -> None:

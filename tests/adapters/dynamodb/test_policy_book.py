@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from chalicelib.adapters.dynamodb.agent_store import DynamoAgentStore
 from chalicelib.adapters.dynamodb.policy_book import DynamoPolicyBook
 from chalicelib.core.errors import Conflict
 from chalicelib.core.permissions import Grant, Ruling
@@ -60,6 +61,7 @@ class Slow(DynamoPolicyBook):
 
 def test_who_loses_the_race_is_refused(dynamodb: DynamoDBClient, table: str) -> None:
     slow = Slow(dynamodb, table, clock=TIME, chance=CountedChance())
+    agents = DynamoAgentStore(dynamodb, table, clock=TIME, chance=CountedChance())
     with pytest.raises(Conflict) as refused:
-        set_policy((), 0, account_id="acme", actor="key_2", policies=slow, clock=TIME)
+        set_policy([], 0, account_id="acme", actor="key_2", built_in=(), agents=agents, policies=slow, clock=TIME)
     assert refused.value.code == "policy_changed"
