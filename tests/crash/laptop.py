@@ -30,6 +30,7 @@ class Laptop:
         self.port = _free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         self._flags = flags
+        self._key = folder / ".pawl" / "key"
         self._env = {
             **os.environ,
             "PYTHONPATH": str(ROOT),
@@ -47,10 +48,10 @@ class Laptop:
 
     @property
     def key(self) -> str:
-        return (self.folder / ".pawl" / "key").read_text().strip()
+        return self._key.read_text().strip()
 
     def start(self) -> None:
-        """Start it, and wait until it answers."""
+        """Start it, and wait until it answers and has left its key."""
         command = [sys.executable, "-m", "infra.local", "--port", str(self.port), "--data", "data"]
         speed = ["--speed", str(self.speed), "--quiet", *self._flags]
         log = (self.folder / "log").open("ab")
@@ -76,7 +77,8 @@ class Laptop:
         if self._process.poll() is not None:
             raise AssertionError(f"the local cloud ended: {(self.folder / 'log').read_text()[-2000:]}")
         try:
-            return httpx.get(f"{self.url}/healthz", trust_env=False, timeout=2).status_code == 200
+            healthy = httpx.get(f"{self.url}/healthz", trust_env=False, timeout=2).status_code == 200
+            return healthy and self._key.exists()
         except httpx.TransportError:
             return False
 

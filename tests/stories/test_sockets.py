@@ -24,11 +24,12 @@ def ticket(place: Town, **asked: Any) -> str:
 def test_a_run_is_followed_live_and_nothing_is_missing_or_out_of_order(town: OpenTown) -> None:
     place = town()
     with a_socket(place.cloud.url, ticket(place)) as socket:
-        run_id = place.submit("quick")
+        run_id = place.submit("slow")
         socket.ask("subscribe", run_id=run_id)
         assert socket.hear() == {"type": "subscribed", "run_id": run_id, "since": -1}
         live = socket.hear_until(lambda frame: any(each["type"] == "text.delta" for each in frame.get("events", ())))
         assert not live["done"]
+        place.cancel(run_id)
         socket.hear_to_the_end(run_id)
     assert socket.reader.events == place.follow(run_id)
 
