@@ -38,7 +38,11 @@ export function connection(news, by) {
   return `reconnecting, from ${place} (try ${news.tries})`;
 }
 
-const WAITS = { approval: "waiting for a person's answer", tool: "waiting for an answer from outside" };
+const WAITS = {
+  approval: "waiting for a person's answer",
+  tool: "waiting for an answer from outside",
+  slot: "in line: as many runs are at work as the account may have",
+};
 
 /** What goes on until the next event; null while text comes, which speaks for itself.
  * @param {import("./fold.js").View} view @param {import("./fold.js").Step|undefined} step */

@@ -29,6 +29,8 @@ test("a run that is quiet says what it waits for, and one that speaks says nothi
   assert.equal(doing({ ...view, status: "waiting", waiting: { for: "provider" } }, step), "waiting for provider");
   assert.equal(doing({ ...view, status: "waiting", waiting: { for: "approval" } }, step), "waiting for a person's answer");
   assert.equal(doing({ ...view, status: "waiting", waiting: { for: "tool" } }, step), "waiting for an answer from outside");
+  const inLine = "in line: as many runs are at work as the account may have";
+  assert.equal(doing({ ...view, status: "waiting", waiting: { for: "slot" } }, step), inLine);
 });
 
 test("an end says why", () => {
