@@ -11,6 +11,7 @@ from chalicelib.core.run import Run
 from chalicelib.ports.clock import Clock
 from chalicelib.ports.run_store import RunStore
 from chalicelib.ports.workflow import Workflow
+from chalicelib.usecases.wake import send
 
 LONGEST_GRACE = timedelta(minutes=15)
 
@@ -19,11 +20,16 @@ log = logging.getLogger(__name__)
 
 def restart(run: Run, *, runs: RunStore, workflow: Workflow, clock: Clock) -> bool:
     """Begin another execution of the run; False if somebody else did, or Step Functions took none, or it must wait in
-    line for its turn."""
+    line for its turn.
+
+    The older one may sleep yet: who answered died before the wake-up. It is woken, finds itself too old, and ends.
+    """
     try:
-        return begin_anew(run, runs=runs, workflow=workflow, clock=clock)
+        begun = begin_anew(run, runs=runs, workflow=workflow, clock=clock)
     except (RunMoved, NoSlot):
         return False
+    send(run, workflow)
+    return begun
 
 
 def begin_anew(run: Run, *, runs: RunStore, workflow: Workflow, clock: Clock) -> bool:

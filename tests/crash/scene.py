@@ -6,10 +6,9 @@ calls the Lambdas: an execution is played state by state as infra/agent_loop.asl
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -18,6 +17,8 @@ from botocore.exceptions import ClientError
 
 from app import app
 from chalicelib import bootstrap
+from chalicelib.adapters.aws.payload_store import S3PayloadStore
+from chalicelib.adapters.aws.retry import Retry
 from chalicelib.adapters.dynamodb.run_store import DynamoRunStore
 from chalicelib.adapters.models.routing import RoutedModel
 from chalicelib.adapters.models.scripted import Script, ScriptedModel, Turn, Unavailable
@@ -27,15 +28,16 @@ from chalicelib.config import Config
 from chalicelib.core import errors, ids
 from chalicelib.core.agent import Agent
 from chalicelib.core.api_key import Scope
-from chalicelib.core.events import Event, EventType
 from chalicelib.core.permissions import Grant, Ruling
 from chalicelib.core.run import Budget, Run
-from chalicelib.core.tools import Effect, Invocation
+from chalicelib.core.tools import Effect
 from chalicelib.handlers import clock, workflow
-from chalicelib.ports.model import Model, ModelCall, ModelRequest
 from chalicelib.usecases.make_key import make_key
+from tests.conftest import BUCKET
+from tests.crash.armed_workflow import ArmedWorkflow
 from tests.crash.killer import Killed, Killer, Moment
-from tests.crash.stage import ArmedWorkflow
+from tests.crash.stage import LARGE
+from tests.crash.witness import WatchedModel, Witness
 from tests.handlers.door import Door
 from tests.handlers.test_workflow import Context
 from tests.usecases.workshop import Tool, asks, unasked
@@ -44,6 +46,7 @@ from tests.virtual_time import CountedChance, VirtualTime
 if TYPE_CHECKING:
     import pytest
     from mypy_boto3_dynamodb import DynamoDBClient
+    from mypy_boto3_s3 import S3Client
 
     from chalicelib.ports.payload_store import PayloadStore
 
@@ -57,7 +60,7 @@ SCRIPTS: dict[str, Script] = {
     "waiter": (Turn(text="Here at last.", fault=Unavailable(times=2, retry_after=40)),),
     "talker": (
         asks("look", text="First. "),
-        asks("look", "note", text="Then. "),
+        asks("dig", "note", text="Then. "),
         Turn(text="Slowly, at last.", pace=0.9),
     ),
 }
@@ -96,18 +99,11 @@ class Saboteur(Killer):
 class Executions(ArmedWorkflow):
     """Step Functions: it starts an execution once for each name, and refuses while there is an outage."""
 
-    def __init__(self, killer: Killer) -> None:
-        super().__init__(killer=killer)
-        self.over: set[tuple[str, int]] = set()
-
     def _call(self, name: str, known: list[Any], told: object) -> None:
         try:
             super()._call(name, [] if told in known else known, told)
         except ClientError as fault:
             raise errors.WorkflowUnavailable("throttled") from fault
-
-    def running(self, limit: int, after: str | None) -> tuple[list[tuple[str, int]], str | None]:
-        return [one for one in self.started if one not in self.over], None
 
 
 @dataclass
@@ -123,21 +119,21 @@ class Execution:
 
 
 class Place(World):
-    """A world whose every call to DynamoDB can be struck."""
+    """A world whose every call to DynamoDB and S3 can be struck."""
 
-    def __init__(self, client: Any, table: str, payloads: PayloadStore, time: VirtualTime) -> None:
+    def __init__(self, client: Any, s3: Any, table: str, time: VirtualTime) -> None:
         super().__init__(
             Config(
                 table=table,
-                bucket="payloads",
+                bucket=BUCKET,
                 state_machine_arn="arn",
                 steps_per_slice=1,
                 runs_at_once=RUNS_AT_ONCE,
                 ticket_secret="t" * 32,
             )
         )
-        self._client, self._bucket = client, payloads
         self.clock, self.crew, self.chance = time, time, CountedChance()
+        self._client, self._bucket = client, S3PayloadStore(s3, BUCKET, Retry(time, self.chance))
 
     @cached_property
     def _dynamodb(self) -> DynamoDBClient:
@@ -159,66 +155,38 @@ class Book:
         return next((agent for agent in self.all(account_id) if agent.name == name), None)
 
     def all(self, account_id: str) -> list[Agent]:
-        grants = (Grant(Ruling.ALLOW, "send"), *unasked(["look", "note"]))
-        budget = Budget(steps=20, seconds=36_000)
+        grants = (Grant(Ruling.ALLOW, "send"), *unasked(["look", "note", "dig"]))
+        budget = Budget(steps=20, seconds=86_400)
         return [
             Agent(name, "plays", "", f"scripted:{name}", self.tools, budget, permissions=grants) for name in SCRIPTS
         ]
 
 
-@dataclass
-class Witness:
-    """What the model and the tools were asked, and whether they had been asked it to the end before."""
-
-    calm: Callable[[str], list[Event]]
-    made: Counter[tuple[str, str, str]] = field(default_factory=Counter)
-    """By run, call and tool."""
-    repeated: list[str] = field(default_factory=list)
-
-    def tool(self, invocation: Invocation) -> None:
-        run_id, call = invocation.run_id, invocation.call
-        self.made[run_id, call.call_id, call.name] += 1
-        self._look(run_id, EventType.TOOL_FINISHED, "call_id", call.call_id)
-
-    def model(self, request: ModelRequest) -> None:
-        self._look(request.run_id, EventType.MODEL_REPLIED, "step", request.step)
-
-    def sent(self, run_id: str, call_id: str) -> bool:
-        return self.made[run_id, call_id, "send"] > 0
-
-    def _look(self, run_id: str, told: EventType, name: str, value: object) -> None:
-        if any(event.type is told and event.data[name] == value for event in self.calm(run_id)):
-            self.repeated.append(f"{run_id} {told} {value}")
-
-
-@dataclass
-class WatchedModel:
-    """A model whose calls are seen."""
-
-    model: Model
-    seen: Callable[[ModelRequest], None]
-
-    def call(self, request: ModelRequest) -> ModelCall:
-        self.seen(request)
-        return self.model.call(request)
-
-
 class Scene:
     """The doors, the executions behind them, and time."""
 
-    def __init__(self, dynamodb: DynamoDBClient, table: str, payloads: PayloadStore, patch: pytest.MonkeyPatch) -> None:
+    def __init__(self, dynamodb: DynamoDBClient, s3: S3Client, table: str, patch: pytest.MonkeyPatch) -> None:
         self.time, self.killer = VirtualTime(), Saboteur()
         self.killer.struck = True
-        self.calm = DynamoRunStore(dynamodb, table, payloads=payloads, clock=self.time, chance=CountedChance())
-        self.world = Place(self.killer.arm(dynamodb), table, payloads, self.time)
+        calm: dict[str, Any] = {"clock": self.time, "chance": CountedChance()}
+        self.payloads = S3PayloadStore(s3, BUCKET, Retry(self.time, CountedChance()))
+        self.calm = DynamoRunStore(dynamodb, table, payloads=self.payloads, **calm)
+        self.world = Place(self.killer.arm(dynamodb), self.killer.arm(s3), table, self.time)
         self.witness = Witness(lambda run_id: self.calm.log(run_id)[1])
-        self.workflow = self.world.workflow = Executions(self.killer)
-        tools = [("look", Effect.READ), ("note", Effect.KEYED), ("send", Effect.IRREVERSIBLE)]
-        boxed = [Tool(name, effect, minds=self.witness.tool).in_the_box() for name, effect in tools]
-        self.world.agents = Book(tuple(name for name, _ in tools))
+        self.workflow = self.world.workflow = Executions(killer=self.killer)
+        tools = [
+            Tool("look", Effect.READ),
+            Tool("dig", Effect.READ, works=lambda: "deep " * LARGE),
+            Tool("note", Effect.KEYED),
+            Tool("send", Effect.IRREVERSIBLE),
+        ]
+        for tool in tools:
+            tool.minds = self.witness.tool
+        boxed = [tool.in_the_box() for tool in tools]
+        self.world.agents = Book(tuple(tool.name for tool in tools))
         self.world.toolboxes = Shared(FunctionToolbox(boxed))
         scripted = RoutedModel({"scripted": ScriptedModel(SCRIPTS, self.time)})
-        self.world.model = WatchedModel(scripted, self.witness.model)
+        self.world.model = WatchedModel(scripted, self.witness)
         patch.setattr(bootstrap, "world", lambda: self.world)
         _, secret = make_key(
             "test",

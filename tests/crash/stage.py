@@ -10,8 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from botocore.exceptions import ConnectionClosedError
-
+from chalicelib.adapters.aws.payload_store import S3PayloadStore
+from chalicelib.adapters.aws.retry import Retry
 from chalicelib.adapters.dynamodb.audit import DynamoAudit
 from chalicelib.adapters.dynamodb.run_store import DynamoRunStore
 from chalicelib.adapters.dynamodb.slot_store import DynamoSlotStore
@@ -19,27 +19,32 @@ from chalicelib.adapters.models.scripted import Turn, Unavailable
 from chalicelib.core import approvals, doctor, lease, slots
 from chalicelib.core.answer import answered
 from chalicelib.core.approvals import Decision, Question, Verdict
-from chalicelib.core.events import Event, EventType, Stamp
+from chalicelib.core.events import Event, Stamp
 from chalicelib.core.permissions import Grant, Ruling
 from chalicelib.core.run import Run, Status, Trigger
 from chalicelib.core.tools import Effect
 from chalicelib.core.transitions import move
-from chalicelib.ports.model import Model, ModelCall, ModelRequest
 from chalicelib.usecases.await_answer import await_answer
-from chalicelib.usecases.read_events import read_events
+from chalicelib.usecases.examine import TO_END, examine
 from chalicelib.usecases.resolve import resolve
 from chalicelib.usecases.route import Next
 from chalicelib.usecases.sweep import sweep
 from chalicelib.usecases.tend import tend
 from tests.builders import run_id
+from tests.conftest import BUCKET
+from tests.crash.armed_workflow import ArmedWorkflow
+from tests.crash.follower import Follower
 from tests.crash.killer import Killed, Killer
-from tests.usecases.workshop import RUN_ID, RecordingWorkflow, Tool, Workshop, asks, unasked
+from tests.crash.witness import WatchedModel, Witness
+from tests.usecases.workshop import RUN_ID, Tool, Workshop, asks, unasked
 from tests.virtual_time import CountedChance, VirtualTime
 
 OTHER, OTHER_ENDS = run_id(9), 70.0
 """In a crowded play, the run that has the only slot, and how long it keeps it."""
 
 MARKETS = "The week in three lines. "
+LARGE = 10_000
+"""Words: more than the table takes."""
 TICKS = 60
 """Minutes after which a run that has not ended is stuck."""
 
@@ -54,6 +59,10 @@ class Play:
     cancel_after: float | None = None
     asks: bool = False
     crowded: bool = False
+    mortal: bool = False
+    """Whether the Lambda that cancels may die as well."""
+    large: bool = False
+    """Whether a tool's answer is kept beside the table."""
     ends: frozenset[Status] = frozenset({Status.DONE})
 
     only: str | None = None
@@ -72,7 +81,9 @@ PLAYS = (
     Play("a wait", second=Turn(text="Noted. ", calls=asks("note").calls, fault=Unavailable(times=3))),
     Play("an approval", asks=True),
     Play("a slot", crowded=True),
+    Play("a large answer", only="look", large=True),
     Play("a cancel", cancel_after=3.0, ends=frozenset({Status.CANCELLED})),
+    Play("a canceller who dies", cancel_after=3.0, mortal=True, ends=frozenset({Status.CANCELLED})),
 )
 
 
@@ -85,37 +96,45 @@ def rules(play: Play) -> tuple[Grant, ...]:
 class Stage:
     """Plays one run to its end, killing its worker once on the way."""
 
-    def __init__(self, play: Play, dynamodb: object, table: str, payloads: object, killer: Killer) -> None:
+    def __init__(self, play: Play, dynamodb: object, table: str, s3: object, killer: Killer) -> None:
         self.play = play
         self.killer = killer
         time = VirtualTime()
-        self.calm = self._store(dynamodb, table, payloads, time)
-        self.look = Tool("look", Effect.READ)
+        self.calm = self._store(dynamodb, table, s3, time)
+        self.witness = Witness(lambda run_id: self.calm.log(run_id)[1])
+        self.look = Tool("look", Effect.READ, works=lambda: "seen " * (LARGE if play.large else 1))
         self.note = Tool("note", Effect.KEYED)
         self.file = Tool("file", Effect.IDEMPOTENT)
         self.send = Tool("send", Effect.IRREVERSIBLE)
+        payloads = self._payloads(s3, time)
         self.audit = DynamoAudit(dynamodb, table, payloads=payloads, clock=time, chance=CountedChance())  # type: ignore[arg-type]
         tools = [self.look, self.note, self.file, self.send]
+        for tool in tools:
+            tool.minds = self.witness.tool
         self.shop = Workshop(
             self.calm, self._slots(dynamodb, table, time), time, play.script(), tools, permissions=rules(play)
         )
         if play.crowded:
             self._crowd()
-        self.shop.runs = self._store(killer.arm(dynamodb), table, payloads, time)
+        self.shop.runs = self._store(killer.arm(dynamodb), table, killer.arm(s3), time)
         self.calm_slots, self.shop.slots = self.shop.slots, self._slots(killer.arm(dynamodb), table, time)
-        self.model = CountedModel(self.shop.model, self.calm)
-        self.shop.model = self.model
-        self.shop.workflow = ArmedWorkflow(killer=killer)
-        self.client = Client(self.calm, time)
+        self.shop.model = WatchedModel(self.shop.model, self.witness)
+        self.shop.workflow = self.workflow = ArmedWorkflow(killer=killer)
+        self.client = Follower(self.calm, time)
         killer.each_call = self.client.poll
         self.tokens = 0
-        self.asleep: int | None = None
+        self.asleep: dict[str, int] = {}
+        """Executions by the token that wakes them."""
         self.log_at_the_end: list[Event] = []
         if play.cancel_after is not None:
             self.shop.at(play.cancel_after, self.cancel)
 
-    def _store(self, client: object, table: str, payloads: object, time: VirtualTime) -> DynamoRunStore:
-        world: dict[str, Any] = {"payloads": payloads, "clock": time, "chance": CountedChance()}
+    @staticmethod
+    def _payloads(s3: object, time: VirtualTime) -> S3PayloadStore:
+        return S3PayloadStore(s3, BUCKET, Retry(time, CountedChance()))  # type: ignore[arg-type]
+
+    def _store(self, client: object, table: str, s3: object, time: VirtualTime) -> DynamoRunStore:
+        world: dict[str, Any] = {"payloads": self._payloads(s3, time), "clock": time, "chance": CountedChance()}
         return DynamoRunStore(client, table, cap=1 if self.play.crowded else slots.CAP, **world)  # type: ignore[arg-type]
 
     @staticmethod
@@ -141,7 +160,13 @@ class Stage:
         self.calm.commit(move(other, Trigger.FINISH, tail=1, stamp=stamp, data={"output": {"text": ""}}))
 
     def cancel(self) -> None:
-        """From outside: through stores of its own, which nobody kills."""
+        """From outside. Who asked and had no answer, since the Lambda died, asks again; then nobody is killed."""
+        if self.play.mortal:
+            try:
+                self.shop.cancel()
+                return
+            except Killed:
+                pass
         armed = self.shop.runs, self.shop.slots
         self.shop.runs, self.shop.slots = self.calm, self.calm_slots
         self.shop.cancel()
@@ -149,15 +174,17 @@ class Stage:
 
     def perform(self) -> None:
         """Let executions and sweeper go on until the run has ended."""
+        self.workflow.started.append((RUN_ID, 1))
         self._execute(1)
         for _ in range(TICKS):
             if self.run_status.terminal:
                 break
             self.shop.time.advance(60)
-            if self._answered() and self.asleep is not None:
-                self._execute(self.asleep)
+            self._answer_all()
+            self._wake_up()
             for start in self._tick():
                 self._execute(start)
+            self._wake_up()
         self.client.poll()
 
     @property
@@ -167,29 +194,56 @@ class Stage:
         return found[0].status
 
     @property
-    def findings(self) -> tuple[doctor.Finding, ...]:
-        """What the doctor has to say."""
-        case = self.audit.case(RUN_ID)
-        assert case is not None
-        return doctor.examine(case, self.shop.time.now())
+    def findings(self) -> list[doctor.Finding]:
+        """What the doctor has to say of the runs, the slots and the executions, a while later."""
+        self.shop.time.advance(TO_END.total_seconds() + 1)
+        found, place, more = list[doctor.Finding](), None, True
+        while more:
+            page = examine(
+                account_id="acme",
+                repair=False,
+                limit=10,
+                next=place,
+                runs=self.calm,
+                slots=self.calm_slots,
+                audit=self.audit,
+                workflow=self.shop.workflow,
+                clock=self.shop.time,
+                chance=self.shop.chance,
+            )
+            found += page.findings
+            place, more = page.next, page.next is not None
+        return found
 
     @property
     def log(self) -> list[Event]:
         return self.calm.log(RUN_ID)[1]
 
     def _tick(self) -> list[int]:
-        before = len(self.shop.workflow.started)
+        before = len(self.workflow.started)
         try:
             of: dict[str, Any] = {"runs": self.shop.runs, "slots": self.shop.slots}
             sweep(**of, workflow=self.shop.workflow, clock=self.shop.time, chance=self.shop.chance)
             tend(**of, workflow=self.shop.workflow, clock=self.shop.time)
         except Killed:
             return []
-        return [start for _, start in self.shop.workflow.started[before:]]
+        begun = self.workflow.started[before:]
+        self.workflow.over |= {(run_id, start) for run_id, start in begun if run_id != RUN_ID}
+        return [start for run_id, start in begun if run_id == RUN_ID]
 
     def _execute(self, start: int) -> None:
         """One execution. A killed Lambda ends it, as it does once Step Functions has retried enough."""
-        lap, self.asleep = 0, None
+        self._play(start)
+        if start not in self.asleep.values():
+            self.workflow.over.add((RUN_ID, start))
+
+    def _wake_up(self) -> None:
+        """Whoever was woken goes on, or finds itself too old."""
+        for token in [token for token in self.asleep if token in self.workflow.woken]:
+            self._execute(self.asleep.pop(token))
+
+    def _play(self, start: int) -> None:
+        lap = 0
         try:
             while True:
                 route = self.shop.advance(start=start, lap=lap, steps=self.play.steps)
@@ -204,21 +258,22 @@ class Stage:
     def _await_answer(self, start: int) -> bool:
         """Whether the execution goes on: it was answered and woken, or what it waits for is the time."""
         self.tokens += 1
-        await_answer(RUN_ID, start, f"token-{self.tokens}", runs=self.shop.runs, workflow=self.shop.workflow)
+        token = f"token-{self.tokens}"
+        await_answer(RUN_ID, start, token, runs=self.shop.runs, workflow=self.workflow)
         if not approvals.open_in(self.log):
             return True
-        self.asleep = start
-        return self._answered()
+        self._answer_all()
+        if token not in self.workflow.woken:
+            self.asleep[token] = start
+        return token in self.workflow.woken
 
-    def _answered(self) -> bool:
-        """Whether the person's answers woke an execution."""
-        woken = len(self.shop.workflow.woken)
+    def _answer_all(self) -> None:
+        """A person answers whatever is asked, through a Lambda that may die of it."""
         for asked in approvals.open_in(self.log):
             try:
                 self._answer(asked)
             except Killed:
-                return False
-        return len(self.shop.workflow.woken) > woken
+                return
 
     def _answer(self, asked: Event) -> None:
         if asked.data["question"] == Question.CALL:
@@ -239,67 +294,3 @@ class Stage:
             clock=self.shop.time,
             chance=self.shop.chance,
         )
-
-
-@dataclass
-class ArmedWorkflow(RecordingWorkflow):
-    """Its calls are calls to AWS as well. One that lost its answer is made again, as by botocore, for nothing."""
-
-    killer: Killer = field(default_factory=Killer)
-
-    def start(self, run_id: str, start: int) -> None:
-        self._call("start_execution", self.started, (run_id, start))
-
-    def wake(self, token: str) -> None:
-        self._call("send_task_success", self.woken, token)
-
-    def _call(self, name: str, known: list[Any], told: object) -> None:
-        try:
-            self.killer.call(name, lambda: known.append(told), {})
-        except ConnectionClosedError:
-            self.killer.call(name, lambda: None, {})
-
-
-class Client:
-    """Polls with its cursor, as a phone would, and keeps what it was given."""
-
-    def __init__(self, runs: DynamoRunStore, time: VirtualTime) -> None:
-        self._runs = runs
-        self._time = time
-        self.seen: list[Event] = []
-        self.done = False
-
-    def poll(self) -> None:
-        more = True
-        while more and not self.done:
-            cursor = self.seen[-1].seq if self.seen else -1
-            answer = read_events(RUN_ID, cursor, 100, 0, account_id="acme", runs=self._runs, clock=self._time)
-            self.seen += answer.events
-            self.done, more = answer.done, answer.has_more
-
-    @property
-    def text(self) -> str:
-        """What stands on its screen: deltas, less what a reset took back."""
-        shown: dict[int, str] = {}
-        for event in self.seen:
-            if event.type is EventType.TEXT_DELTA:
-                shown[event.seq] = event.data["text"]
-            elif event.type is EventType.STEP_RESET:
-                shown = {seq: text for seq, text in shown.items() if seq < event.data["from_seq"]}
-        return "".join(shown.values())
-
-
-class CountedModel:
-    """A model that notes which calls were made, and whether their step had its reply already."""
-
-    def __init__(self, model: Model, runs: DynamoRunStore) -> None:
-        self._model = model
-        self._runs = runs
-        self.calls: list[int] = []
-        self.repeated: list[int] = []
-
-    def call(self, request: ModelRequest) -> ModelCall:
-        replied = [event.data["step"] for event in self._runs.log(RUN_ID)[1] if event.type is EventType.MODEL_REPLIED]
-        self.calls.append(request.step)
-        self.repeated += [request.step] if request.step in replied else []
-        return self._model.call(request)

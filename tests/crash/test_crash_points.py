@@ -24,22 +24,23 @@ from chalicelib.core.events import EventType
 from chalicelib.core.run import Status
 from chalicelib.core.transcript import text
 from chalicelib.core.transitions import status_told
-from chalicelib.ports.payload_store import PayloadStore
 from tests.crash.killer import Killer, Moment
 from tests.crash.stage import PLAYS, Play, Stage
 from tests.fresh_table import fresh_table
+from tests.usecases.workshop import RUN_ID
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
+    from mypy_boto3_s3 import S3Client
 
 TRY_ALL = os.environ.get("CRASH_POINTS") == "all"
 SEED = int(os.environ.get("CRASH_SEED", time.time_ns() % 100_000))
 
 
 @contextmanager
-def performed(play: Play, killer: Killer, dynamodb: DynamoDBClient, payloads: PayloadStore) -> Iterator[Stage]:
+def performed(play: Play, killer: Killer, dynamodb: DynamoDBClient, s3: S3Client) -> Iterator[Stage]:
     with fresh_table(dynamodb) as table:
-        stage = Stage(play, dynamodb, table, payloads, killer)
+        stage = Stage(play, dynamodb, table, s3, killer)
         stage.perform()
         yield stage
 
@@ -53,23 +54,27 @@ def check(stage: Stage) -> None:
     assert stage.run_status in stage.play.ends
     attempts = [event.attempt for event in log if event.attempt]
     assert attempts == sorted(attempts)
-    assert stage.findings == ()
+    assert stage.findings == []
     assert stage.calm_slots.slots("acme").named == []
-    assert stage.client.seen == log
+    assert [event.write_id for event in stage.client.seen] == [event.write_id for event in log]
+    assert stage.play.large or stage.client.seen == log, "but for what is too large to be sent"
     assert stage.client.text == text(log)
     check_nothing_was_repeated(stage)
 
 
 def check_nothing_was_repeated(stage: Stage) -> None:
-    assert stage.model.repeated == []
-    once = Counter(stage.model.calls) - Counter({2: 3}) if stage.play.name == "a wait" else Counter(stage.model.calls)
+    assert stage.witness.repeated == []
+    turned_away = Counter({(RUN_ID, 2): 3}) if stage.play.name == "a wait" else Counter[tuple[str, int]]()
+    once = stage.witness.asked - turned_away
     assert sum(calls - 1 for calls in once.values() if calls > 1) <= 1
+    assert all(times <= 2 for times in stage.witness.made.values()), "only what was in flight is made again"
     finished = Counter(event.data["call_id"] for event in stage.log if event.type is EventType.TOOL_FINISHED)
     assert all(times == 1 for times in finished.values())
-    assert len(stage.send.made) <= 1
+    assert all(times == 1 for times in stage.witness.times(RUN_ID, "send").values())
     if stage.run_status is Status.DONE:
-        assert set(finished) == {event.data["call_id"] for event in stage.log if event.type is EventType.TOOL_STARTED}
-        assert len(stage.send.made) == 1, "with a person who tells the truth, what can't be taken back happens once"
+        begun = {event.data["call_id"] for event in stage.log if event.type is EventType.TOOL_STARTED}
+        made = {call_id for of, call_id, _ in stage.witness.made if of == RUN_ID}
+        assert set(finished) == begun == made, "with a person who tells the truth, all that was to be made was made"
 
 
 SAMPLE = 4
@@ -78,13 +83,13 @@ SAMPLE = 4
 
 @pytest.mark.parametrize("play", PLAYS, ids=lambda play: str(play.name))
 def test_a_worker_killed_at_any_call_loses_nothing_and_repeats_nothing(
-    play: Play, dynamodb: DynamoDBClient, payloads: PayloadStore
+    play: Play, dynamodb: DynamoDBClient, s3: S3Client
 ) -> None:
-    calls = undisturbed(play, dynamodb, payloads)
+    calls = undisturbed(play, dynamodb, s3)
     points = [*product(range(1, len(calls) + 1), Moment)]
     chosen = points if TRY_ALL else Random(SEED).sample(points, SAMPLE)
     for at, moment in chosen:
-        with performed(play, Killer(at, moment), dynamodb, payloads) as stage:
+        with performed(play, Killer(at, moment), dynamodb, s3) as stage:
             try:
                 assert stage.killer.struck
                 check(stage)
@@ -95,8 +100,8 @@ def test_a_worker_killed_at_any_call_loses_nothing_and_repeats_nothing(
     print(f"{play.name}: {len(chosen)} of {len(points)} crash points, 0 faults (seed {SEED})")
 
 
-def undisturbed(play: Play, dynamodb: DynamoDBClient, payloads: PayloadStore) -> list[str]:
+def undisturbed(play: Play, dynamodb: DynamoDBClient, s3: S3Client) -> list[str]:
     """The calls of the play without a crash; it keeps the promises too."""
-    with performed(play, Killer(), dynamodb, payloads) as stage:
+    with performed(play, Killer(), dynamodb, s3) as stage:
         check(stage)
         return stage.killer.calls

@@ -20,7 +20,6 @@ from chalicelib.core.events import Event, EventType
 from chalicelib.core.permissions import Grant, Ruling
 from chalicelib.core.run import Run, Status
 from chalicelib.core.tools import Effect, Invocation, ToolResult
-from chalicelib.ports.payload_store import PayloadStore
 from chalicelib.usecases.resolve import resolve
 from chalicelib.usecases.route import END, Next
 from chalicelib.usecases.sweep import sweep
@@ -32,6 +31,7 @@ from tests.usecases.workshop import RUN_ID, Tool, Workshop, asks, unasked
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
+    from mypy_boto3_s3 import S3Client
 
 SEND = Effect.IRREVERSIBLE
 
@@ -74,13 +74,13 @@ def refused(shop: Workshop, decision: str, **more: Any) -> str:
 
 @pytest.mark.parametrize("tool", ["look", "file", "note", "send"])
 def test_f01_a_crash_around_a_call_leaves_one_effect_of_every_class(
-    tool: str, dynamodb: DynamoDBClient, payloads: PayloadStore
+    tool: str, dynamodb: DynamoDBClient, s3: S3Client
 ) -> None:
     play = Play(f"one call of {tool}", only=tool)
-    began, ended = _puts(_performed(play, Killer(), dynamodb, payloads))[2:4]
+    began, ended = _puts(_performed(play, Killer(), dynamodb, s3))[2:4]
     for at in (began, ended):
         for moment in Moment:
-            stage = _performed(play, Killer(at, moment), dynamodb, payloads)
+            stage = _performed(play, Killer(at, moment), dynamodb, s3)
             made = {"look": stage.look, "file": stage.file, "note": stage.note, "send": stage.send}[tool].made
             told = [event for event in stage.log_at_the_end if event.type is EventType.TOOL_FINISHED]
             assert (stage.killer.struck, len(told), told[0].data["ok"]) == (True, 1, True)
@@ -92,9 +92,9 @@ def _puts(stage: Stage) -> list[int]:
     return [at for at, name in enumerate(stage.killer.calls, 1) if name == "put_item"]
 
 
-def _performed(play: Play, killer: Killer, dynamodb: DynamoDBClient, payloads: PayloadStore) -> Stage:
+def _performed(play: Play, killer: Killer, dynamodb: DynamoDBClient, s3: S3Client) -> Stage:
     with fresh_table(dynamodb) as table:
-        stage = Stage(play, dynamodb, table, payloads, killer)
+        stage = Stage(play, dynamodb, table, s3, killer)
         stage.perform()
         stage.log_at_the_end = stage.log
         assert stage.run_status is Status.DONE
@@ -102,11 +102,11 @@ def _performed(play: Play, killer: Killer, dynamodb: DynamoDBClient, payloads: P
 
 
 def test_f02_a_start_whose_answer_was_lost_is_known_again_and_the_call_made_once(
-    dynamodb: DynamoDBClient, payloads: PayloadStore
+    dynamodb: DynamoDBClient, s3: S3Client
 ) -> None:
     play = Play("one call of send", only="send")
-    began = _puts(_performed(play, Killer(), dynamodb, payloads))[2]
-    stage = _performed(play, Killer(began, Moment.LOST), dynamodb, payloads)
+    began = _puts(_performed(play, Killer(), dynamodb, s3))[2]
+    stage = _performed(play, Killer(began, Moment.LOST), dynamodb, s3)
     assert stage.send.made == ["send"]
     assert EventType.TOOL_UNKNOWN not in [event.type for event in stage.log_at_the_end]
 

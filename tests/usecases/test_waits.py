@@ -100,6 +100,15 @@ def test_the_token_of_an_older_start_wakes_itself(workshop: OpenWorkshop) -> Non
     assert shop.run.token is None
 
 
+def test_an_execution_that_sleeps_through_its_answer_is_woken_when_another_one_is_begun(workshop: OpenWorkshop) -> None:
+    shop = waiting(workshop)
+    keep(shop, "token-1")
+    shop.time.advance(timedelta(hours=1).total_seconds())
+    assert swept(shop).restarted == 1
+    assert (shop.workflow.started, shop.workflow.woken) == ([(RUN_ID, 2)], ["token-1"])
+    assert shop.advance(start=1) == END
+
+
 def test_a_kept_token_makes_the_run_due_when_its_wait_is_over(workshop: OpenWorkshop) -> None:
     shop = waiting(workshop)
     put_back(RUN_ID, 1, runs=shop.runs, workflow=shop.workflow, clock=shop.time)
