@@ -7,6 +7,7 @@ seconds; the stories with real state machines and real SIGKILLs are in tests/sto
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -221,12 +222,10 @@ class Stage:
 
     def _tick(self) -> list[int]:
         before = len(self.workflow.started)
-        try:
-            of: dict[str, Any] = {"runs": self.shop.runs, "slots": self.shop.slots}
+        of: dict[str, Any] = {"runs": self.shop.runs, "slots": self.shop.slots}
+        with suppress(Killed):
             sweep(**of, workflow=self.shop.workflow, clock=self.shop.time, chance=self.shop.chance)
             tend(**of, workflow=self.shop.workflow, clock=self.shop.time)
-        except Killed:
-            return []
         begun = self.workflow.started[before:]
         self.workflow.over |= {(run_id, start) for run_id, start in begun if run_id != RUN_ID}
         return [start for run_id, start in begun if run_id == RUN_ID]
