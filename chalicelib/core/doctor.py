@@ -75,8 +75,8 @@ class Case:
     """A run and all that lies in the table for it.
 
     `events` are in the order of their seq, with whatever holes. `listed` says where the run stands in the index of what
-    is due, `slots` are its account's, as far as it has to do with them. `expiring` and `incomplete` are the seqs of
-    events with a time to live, and of those whose payload is gone.
+    is due, `slots` are its account's, as far as it has to do with them. `expiring` are the seqs of events with a time
+    to live.
     """
 
     run: Run
@@ -85,7 +85,11 @@ class Case:
     listed: Listing | None
     slots: Slots | None = None
     expiring: tuple[int, ...] = ()
-    incomplete: tuple[int, ...] = ()
+
+    @property
+    def incomplete(self) -> tuple[int, ...]:
+        """The seqs of events whose payload is gone."""
+        return tuple(event.seq for event in self.events if event.gone)
 
     @property
     def whole(self) -> bool:
@@ -224,7 +228,7 @@ def _texts(case: Case) -> Told:
                 pieces.append((event.seq, event.data["text"]))
             case EventType.STEP_RESET:
                 pieces[:] = [piece for piece in pieces if piece[0] < event.data["from_seq"]]
-            case EventType.MODEL_REPLIED if event.seq not in case.incomplete:
+            case EventType.MODEL_REPLIED if not event.gone:
                 if "".join(text for _, text in pieces) != event.data["text"]:
                     yield Code.TEXT_DIFFERS, f"the reply at seq {event.seq} is not what was streamed"
 

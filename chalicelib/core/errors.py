@@ -16,6 +16,7 @@ Fault
 │   └── LeaseLost           the hold on the run is gone: stop
 ├── NoSlot                  the account has as many runs at work as it may have: stand in line
 ├── NoRoom                  a run has all the files that it may have
+├── PayloadMissing          a part of a run's log is gone: nobody can go on from it, it can only be ended
 ├── IllegalMove             a status and a trigger that the table does not know: our own mistake
 ├── ModelFault              the provider
 │   ├── ModelUnavailable    worth another try, later
@@ -113,6 +114,19 @@ class NoSlot(Fault):
 
 class NoRoom(Fault):
     """A run has all the files that it may have, or the file is larger than one may be."""
+
+
+class PayloadMissing(Fault):
+    """What a run's log, or its archive, refers to is gone from the payload store. No retry brings it back."""
+
+    code = "log_unreadable"
+    detail = "a part of the run's log is gone from the payload store"
+    field = expected = None
+
+    def __init__(self, run_id: str, key: str) -> None:
+        super().__init__(f"{run_id} refers to {key}, which is gone")
+        self.run_id = run_id
+        self.key = key
 
 
 class IllegalMove(Fault):

@@ -55,7 +55,8 @@ class Event:
     """One entry of a run's log.
 
     `attempt` is the writer's hold on the run (`OUTSIDE` for a writer without one) and `write_id` names the one write
-    that put the event there, over every retry of it: the two of them tell a repeated write from a rival's.
+    that put the event there, over every retry of it: the two of them tell a repeated write from a rival's. `gone` names
+    the fields of `data` of which only the reference is left: their payload is not there any more. A worker meets none.
     """
 
     seq: int
@@ -64,6 +65,7 @@ class Event:
     data: Mapping[str, Any]
     attempt: int
     write_id: str
+    gone: tuple[str, ...] = ()
 
     @property
     def ends(self) -> bool:

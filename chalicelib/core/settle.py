@@ -26,13 +26,20 @@ def owed(run_id: str, log: Log, stamp: Stamp) -> Event | None:
 def partial_reply(run_id: str, log: Log) -> dict[str, Any] | None:
     """The data of the `model.replied` that is owed for an open model call; None if none is open.
 
-    The tokens are estimated: the provider gives its figures at the end of a reply, and this one had none.
+    The tokens are estimated: the provider gives its figures at the end of a reply, and this one had none. Of a log of
+    which something is gone, only what was said is counted: what was shown can't be told.
     """
-    step = steps.current(run_id, log)
-    if step is None or step.reply is not None:
+    step = steps.current(run_id, log) if _call_is_open(log) else None
+    if step is None:
         return None
-    said = "".join(
-        event.data["text"] for event in log if event.type is EventType.TEXT_DELTA and event.seq >= step.wrote_from
-    )
-    spent = usage.estimate("", transcript.messages(run_id, log, step.began), said)
+    deltas = (event for event in log if event.type is EventType.TEXT_DELTA and event.seq >= step.wrote_from)
+    said = "".join(event.data["text"] for event in deltas if not event.gone)
+    shown = () if any(event.gone for event in log) else transcript.messages(run_id, log, step.began)
+    spent = usage.estimate("", shown, said)
     return steps.reply_data(step.number, Reply(said, (), spent, BROKEN_OFF), partial=True)
+
+
+def _call_is_open(log: Log) -> bool:
+    """Told by the types alone: a reply that is not looked into may be gone."""
+    calls = (EventType.STEP_STARTED, EventType.MODEL_REPLIED)
+    return next((event.type for event in reversed(log) if event.type in calls), None) is EventType.STEP_STARTED

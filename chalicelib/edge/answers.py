@@ -12,7 +12,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from chalicelib.core import sse
-from chalicelib.core.errors import Refusal, Unavailable
+from chalicelib.core.errors import Unavailable
 from chalicelib.handlers import problems
 
 Endpoint = Callable[[Request], Awaitable[Response]]
@@ -26,8 +26,8 @@ def answered(endpoint: Endpoint) -> Endpoint:
     async def answer(request: Request) -> Response:
         try:
             return _named(await endpoint(request))
-        except Refusal as refusal:
-            return _problem(*problems.of(refusal))
+        except problems.TOLD_BY_CODE as fault:
+            return _problem(*problems.of(fault))
         except Unavailable as fault:
             log.warning("unavailable: %s", fault, extra={"action": "stream"})
             return _named(Response(sse.trouble(), headers=sse.HEADERS))

@@ -6,7 +6,7 @@ import logging
 from collections.abc import AsyncIterator, Awaitable, Callable
 
 from chalicelib.core import sse
-from chalicelib.core.errors import Refusal, Unavailable
+from chalicelib.core.errors import PayloadMissing, Refusal, Unavailable
 from chalicelib.edge.frames import Chunk
 from chalicelib.edge.pace import Pace
 from chalicelib.edge.tail import Tail
@@ -44,8 +44,8 @@ async def watch(
             log.warning("stream broken off: %s", fault, extra={"action": "watch"})
             yield sse.trouble().encode()
             return
-        except Refusal as refusal:
-            log.info("stream ended: %s", refusal.code, extra={"action": "watch"})
+        except (Refusal, PayloadMissing) as fault:
+            log.info("stream ended: %s", fault.code, extra={"action": "watch"})
             return
 
 

@@ -42,8 +42,8 @@ def answers_faults(view: Callable[P, Response]) -> Callable[P, Response]:
     def answered(*args: P.args, **kwargs: P.kwargs) -> Response:
         try:
             return view(*args, **kwargs)
-        except errors.Refusal as refusal:
-            status, body = problems.of(refusal)
+        except problems.TOLD_BY_CODE as fault:
+            status, body = problems.of(fault)
             return Response(body, {"Content-Type": problems.MEDIA_TYPE}, status.value)
         except errors.Unavailable as fault:
             log.warning("unavailable: %s", fault, extra={"action": view.__name__})

@@ -18,6 +18,7 @@ STATUS_OF: Mapping[type[errors.Fault], HTTPStatus] = {
     errors.Conflict: HTTPStatus.CONFLICT,
     errors.KeyReused: HTTPStatus.UNPROCESSABLE_ENTITY,
     errors.TooLarge: HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
+    errors.PayloadMissing: HTTPStatus.INTERNAL_SERVER_ERROR,
     errors.Unavailable: HTTPStatus.SERVICE_UNAVAILABLE,
 }
 
@@ -34,7 +35,11 @@ def body(status: HTTPStatus, code: str, detail: str, **more: str | None) -> dict
     }
 
 
-def of(refusal: errors.Refusal) -> tuple[HTTPStatus, dict[str, Any]]:
-    """Status and body for what the caller must mend."""
-    status = STATUS_OF[type(refusal)]
-    return status, body(status, refusal.code, refusal.detail, field=refusal.field, expected=refusal.expected)
+TOLD_BY_CODE = (errors.Refusal, errors.PayloadMissing)
+"""What a caller is told of with a code of its own: what it must mend, and what nobody can."""
+
+
+def of(fault: errors.Refusal | errors.PayloadMissing) -> tuple[HTTPStatus, dict[str, Any]]:
+    """Status and body for one of these."""
+    status = STATUS_OF[type(fault)]
+    return status, body(status, fault.code, fault.detail, field=fault.field, expected=fault.expected)

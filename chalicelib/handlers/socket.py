@@ -83,10 +83,10 @@ def _message(connection_id: str, body: str, context: Any) -> None:
         about = socket_shapes.about(message)
         asked = socket_shapes.asked(message)
         ACTIONS[asked["action"]](caller, asked)
-    except Refusal as refusal:
-        _, told = problems.of(refusal)
+    except problems.TOLD_BY_CODE as fault:
+        _, told = problems.of(fault)
         say(connection_id, socket_shapes.problem(about, told), needs=needs(world))
-        if isinstance(refusal, Unauthenticated):
+        if isinstance(fault, Unauthenticated):
             turn_away(connection_id, watches=world.watches, sockets=world.sockets)
     except Unavailable as fault:
         log.warning("unavailable: %s", fault, extra={"action": "message"})

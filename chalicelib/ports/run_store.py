@@ -55,16 +55,26 @@ class RunStore(Protocol):
         """One Query: the event at the cursor, at most `limit` events after it, and the run behind them."""
 
     def log(self, run_id: str, since: int = -1) -> tuple[Run | None, list[Event]]:
-        """The run and the unbroken prefix of its log after `since`, read strongly, however many pages that takes."""
+        """The run and the unbroken prefix of its log after `since`, read strongly, however many pages that takes.
+
+        Raises `PayloadMissing`.
+        """
+
+    def remains(self, run_id: str) -> tuple[Run | None, list[Event]]:
+        """The same of a whole log, for whoever only ends the run: what is gone of an event is named in it."""
 
     def tail(self, run_id: str) -> tuple[Run, Event] | None:
         """The run and the last event of its log, read strongly by one Query from the end.
 
-        Of a run whose log is gone, the last event comes from its archive.
+        What is gone of the event is named in it. Of a run whose log is gone, it comes from the archive, and if that
+        is gone too, this raises `PayloadMissing`.
         """
 
     def archive(self, run_id: str) -> Event | None:
-        """The snapshot that stands for the run's whole log, read strongly; None if the run was never archived."""
+        """The snapshot that stands for the run's whole log, read strongly; None if the run was never archived.
+
+        Raises `PayloadMissing`.
+        """
 
     def payload(self, run_id: str, digest: str) -> bytes | None:
         """The JSON that an event of the run refers to by its digest; None if there is none."""

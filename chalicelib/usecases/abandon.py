@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from chalicelib.core import cancelling, lease, settle
 from chalicelib.core.change import NOBODY_HOLDS_IT
-from chalicelib.core.errors import Race
+from chalicelib.core.errors import PayloadMissing, Race, Unavailable
 from chalicelib.core.events import OUTSIDE, Stamp
 from chalicelib.core.run import Run, Slot, Status, Trigger
-from chalicelib.core.transitions import move
+from chalicelib.core.transitions import TRANSITIONS, move
 from chalicelib.ports.chance import Chance
 from chalicelib.ports.clock import Clock
 from chalicelib.ports.run_store import RunStore
@@ -23,6 +25,9 @@ _STILL_ITS_OWN = (*NOBODY_HOLDS_IT, "start")
 
 _MAY_FAIL = frozenset({Status.PENDING, Status.RUNNING, Status.STREAMING})
 
+UNREADABLE = PayloadMissing.__name__
+"""What Step Functions calls the fault of a log that nobody can go on from. A run that waits ends by it as well."""
+
 
 def abandon(
     run_id: str,
@@ -35,16 +40,21 @@ def abandon(
     clock: Clock,
     chance: Chance,
 ) -> bool:
-    """Fail the run, if it is this execution's, nobody holds it and it asks nothing; whether it was failed."""
-    run, log = runs.log(run_id)
-    if run is None or run.start != start or error.startswith(PLATFORM_FAULTS) or not _may_fail(run, clock):
+    """Fail the run, if it is this execution's, nobody holds it and it asks nothing; whether it was failed.
+
+    One whose log can't be read fails whatever it asks. Raises `Unavailable` while such a run is held: its holder may be
+    dead, and another execution would only come as far as this one.
+    """
+    run, log = runs.remains(run_id)
+    if run is None or run.start != start or error.startswith(PLATFORM_FAULTS) or not _may_fail(run, error):
+        return False
+    if lease.held(run, clock.now()):
+        if error == UNREADABLE:
+            raise Unavailable(f"{run_id} is held until {run.lease_until}, and can be ended after that")
         return False
     try:
         stamp = Stamp(clock.now(), OUTSIDE, chance.write_id())
-        data = {
-            "error": {"code": "internal", "detail": f"the runtime failed: {error}"},
-            "unsettled": cancelling.unsettled(log),
-        }
+        data = {"error": _told(error), "unsettled": cancelling.unsettled(log)}
         owed, tail = settle.owed(run_id, log, stamp), log[-1].seq
         runs.commit(move(run, Trigger.FAIL, tail=tail, stamp=stamp, data=data, guards=_STILL_ITS_OWN, owed=owed))
     except Race:
@@ -53,5 +63,13 @@ def abandon(
     return True
 
 
-def _may_fail(run: Run, clock: Clock) -> bool:
-    return run.status in _MAY_FAIL and run.slot is not Slot.WANTED and not lease.held(run, clock.now())
+def _may_fail(run: Run, error: str) -> bool:
+    if error == UNREADABLE:
+        return Trigger.FAIL in TRANSITIONS[run.status]
+    return run.status in _MAY_FAIL and run.slot is not Slot.WANTED
+
+
+def _told(error: str) -> Mapping[str, str]:
+    if error == UNREADABLE:
+        return {"code": PayloadMissing.code, "detail": PayloadMissing.detail}
+    return {"code": "internal", "detail": f"the runtime failed: {error}"}

@@ -84,7 +84,7 @@ class _Canceller:
                 tail = collision.found.seq
 
     def _on_the_spot(self, run_id: str) -> None:
-        run, events = self.runs.log(run_id)
+        run, events = self.runs.remains(run_id)
         if run is None or run.status not in (Status.PENDING, Status.WAITING):
             return
         stamp = self._stamp()

@@ -17,7 +17,7 @@ from chalicelib.usecases.admit import admit
 
 def confirm(run_id: str, *, runs: RunStore, slots: SlotStore, workflow: Workflow, clock: Clock, chance: Chance) -> bool:
     """End the run if it is being cancelled and its lease has lapsed; whether it was ended here."""
-    run, log = runs.log(run_id)
+    run, log = runs.remains(run_id)
     if run is None or run.status is not Status.CANCELLING or lease.held(run, clock.now()):
         return False
     if not _end(run, log, runs, clock, chance):

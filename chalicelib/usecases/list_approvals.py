@@ -13,8 +13,9 @@ def list_approvals(
 ) -> tuple[list[tuple[Run, Event]], str | None]:
     """The open questions of at most `limit` runs, each with its run, and where the next page begins.
 
-    Which runs ask is read from an index that follows the table; what each of them asks is read from its log.
+    Which runs ask is read from an index that follows the table; what each of them asks is read from its log,
+    also where a part of that is gone: nobody's other questions wait for it.
     """
     asking, next = runs.asking(account_id, limit, after)
-    found = [runs.log(run_id) for run_id in asking]
+    found = [runs.remains(run_id) for run_id in asking]
     return [(run, asked) for run, log in found if run and log for asked in approvals.open_in(log)], next

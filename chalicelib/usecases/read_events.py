@@ -9,7 +9,7 @@ from datetime import timedelta
 from chalicelib.core import cursor, snapshot, watching
 from chalicelib.core.account import no_such_run
 from chalicelib.core.cursor import Answer, NoAnswer
-from chalicelib.core.errors import InvalidInput, Unavailable
+from chalicelib.core.errors import InvalidInput, PayloadMissing, Unavailable
 from chalicelib.core.run import Run
 from chalicelib.ports.clock import Clock
 from chalicelib.ports.run_store import Page, RunStore
@@ -97,10 +97,14 @@ class _Reader:
         return found[1].seq
 
     def _caught_up(self, tail: int) -> Answer | NoAnswer | None:
-        """A snapshot of the log as it stands, if its tail is further away than the cap; None if it is not."""
+        """A snapshot of the log as it stands, if its tail is further away than the cap; None if it is not, or if a part
+        of the log is gone: what is left of it is then paged through."""
         if self.replay_cap is None or tail - self.since <= self.replay_cap:
             return None
-        _, log = self.runs.log(self.run_id)
+        try:
+            _, log = self.runs.log(self.run_id)
+        except PayloadMissing:
+            return None
         return snapshot.answer(self.since, snapshot.fold(self.run_id, log)) if log else None
 
     def _told(self, found: Answer | NoAnswer) -> Answer:

@@ -16,7 +16,7 @@ from app import app
 from chalicelib.core.agent import DEFAULT_BUDGET
 from chalicelib.core.api_key import MAX_NAME, Scope
 from chalicelib.core.declared_data import MAX_DECLARED, MAX_OUTSIDE_TIMEOUT, MAX_TIMEOUT
-from chalicelib.core.errors import Refusal
+from chalicelib.core.errors import PayloadMissing, Refusal
 from chalicelib.core.files import INPUTS, MAX_BYTES, MEDIA_TYPES
 from chalicelib.core.recipe import ANSWER_WITHIN, MAX_TOOLS
 from chalicelib.core.run import Status
@@ -152,7 +152,7 @@ def test_the_document_has_every_code_that_is_answered_and_no_other() -> None:
     by_the_gateway = [code for each in gateway.responses().values() for code in re.findall(CODE, template(each))]
     made_of_a_name = ["limit_out_of_range", "version_out_of_range", "wait_out_of_range"]
 
-    assert set(SCHEMAS["Code"]["enum"]) == {*refused, *answered, *by_the_gateway, *made_of_a_name}
+    assert set(SCHEMAS["Code"]["enum"]) == {*refused, *answered, *by_the_gateway, *made_of_a_name, PayloadMissing.code}
 
 
 CODE = r'"code": "([a-z_]+)"'

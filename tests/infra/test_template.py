@@ -98,6 +98,14 @@ def test_no_policy_reaches_for_everything(path: Path) -> None:
         assert statement["Resource"] != "*"
 
 
+@pytest.mark.parametrize("path", [*POLICIES.iterdir()], ids=lambda path: path.stem)
+def test_whoever_reads_payloads_may_learn_that_one_is_gone(path: Path) -> None:
+    """S3 says so only to those who may list the bucket: to everybody else it says that they may not."""
+    granted = {action for each in json.loads(path.read_text())["Statement"] for action in each["Action"]}
+
+    assert ("s3:ListBucket" in granted) >= ("s3:GetObject" in granted)
+
+
 def test_the_api_deletes_nothing_of_the_table_but_files_and_webhooks() -> None:
     statements = json.loads((POLICIES / "app.json").read_text())["Statement"]
 

@@ -95,6 +95,9 @@ class Ports(Outside):
         run = self._shelf.runs[self.ask("run behind")[1]]
         return run, list(cursor.unbroken(self._shelf.log(read[1]), since))
 
+    def remains(self, run_id: str) -> tuple[Run | None, list[Event]]:
+        return self.log(run_id)
+
     def tail(self, run_id: str) -> tuple[Run, Event] | None:
         run = self._shelf.runs[self.ask("run")[1]]
         return run, self._shelf.events[self.ask("event before")[1]]

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from chalicelib.adapters.dynamodb import items, keys
 from chalicelib.adapters.dynamodb.payloads import LARGEST
+from chalicelib.core.errors import PayloadMissing
 from chalicelib.core.events import Event
 from chalicelib.core.run import Run
 from chalicelib.ports.payload_store import PayloadStore
@@ -40,12 +41,17 @@ def packed_prefix(run_id: str) -> str:
 
 
 def read_archive(item: Item, payloads: PayloadStore) -> Event:
-    """The snapshot of an archive's item."""
+    """The snapshot of an archive's item. Raises `PayloadMissing`."""
     seq = int(item["seq"]["N"])
     snapshot = items.read_event({**item, keys.SK: items.text(keys.event_sk(seq))})
     if "payload" not in item:
         return snapshot
-    return replace(snapshot, data=json.loads(gzip.decompress(payloads.get(item["payload"]["S"]))))
+    key = item["payload"]["S"]
+    try:
+        packed = payloads.get(key)
+    except KeyError:
+        raise PayloadMissing(keys.run_id_of(item[keys.PK]["S"]), key) from None
+    return replace(snapshot, data=json.loads(gzip.decompress(packed)))
 
 
 def _item(run: Run, snapshot: Event, data: str) -> Item:

@@ -12,6 +12,7 @@ from chalicelib.adapters.dynamodb.conditions import Expression
 from chalicelib.adapters.dynamodb.table import Refused, Table, Update
 from chalicelib.core.change import NOBODY_MOVED_IT
 from chalicelib.core.doctor import Case, Listing
+from chalicelib.core.errors import PayloadMissing
 from chalicelib.core.events import Event
 from chalicelib.core.run import Run
 from chalicelib.core.slots import Slots
@@ -42,17 +43,12 @@ class _Log:
     store: PayloadStore
     events: list[Event] = field(default_factory=list)
     expiring: list[int] = field(default_factory=list)
-    incomplete: list[int] = field(default_factory=list)
 
     def add(self, item: Item) -> None:
-        seq = keys.seq_of(item[keys.SK]["S"])
-        try:
-            self.events.append(payloads.whole_event(self.run_id, item, self.store))
-        except KeyError:
-            self.events.append(items.read_event(item))
-            self.incomplete.append(seq)
+        event = payloads.what_is_left(self.run_id, item, self.store)
+        self.events.append(event)
         if keys.TTL in item:
-            self.expiring.append(seq)
+            self.expiring.append(event.seq)
 
 
 class DynamoAudit:
@@ -75,12 +71,18 @@ class DynamoAudit:
         return Case(
             run=items.read_run(run),
             events=log.events,
-            archive=archives.read_archive(archive, self._payloads) if archive else None,
+            archive=self._archive(archive) if archive else None,
             listed=_listing(run),
             slots=self._slots(items.read_run(run)),
             expiring=tuple(log.expiring),
-            incomplete=tuple(log.incomplete),
         )
+
+    def _archive(self, item: Item) -> Event | None:
+        """An archive whose packed part is gone is none."""
+        try:
+            return archives.read_archive(item, self._payloads)
+        except PayloadMissing:
+            return None
 
     def _slots(self, run: Run) -> Slots | None:
         if run.slot is None:

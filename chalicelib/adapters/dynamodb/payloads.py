@@ -13,6 +13,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from chalicelib.adapters.dynamodb import items
+from chalicelib.core.errors import PayloadMissing
 from chalicelib.core.events import Event
 from chalicelib.core.run import Run
 from chalicelib.ports.payload_store import PayloadStore
@@ -45,13 +46,27 @@ def kept_event(run: Run, event: Event, payloads: PayloadStore) -> Item:
 
 
 def whole_event(run_id: str, item: Item, payloads: PayloadStore) -> Event:
-    """The event with its references resolved."""
+    """The event with its references resolved. Raises `PayloadMissing`."""
+    event = what_is_left(run_id, item, payloads)
+    if event.gone:
+        reference = event.data[event.gone[0]]["payload"]
+        raise PayloadMissing(run_id, payload_key(run_id, reference["digest"], event.write_id))
+    return event
+
+
+def what_is_left(run_id: str, item: Item, payloads: PayloadStore) -> Event:
+    """The event with those of its references resolved whose payloads are there; the others stay, and are named."""
     event = items.read_event(item)
     moved = items.moved_fields(item)
     if not moved:
         return event
-    fetched = {name: _fetch(event.data[name], run_id, event.write_id, payloads) for name in moved}
-    return replace(event, data={**event.data, **fetched})
+    fetched, gone = dict[str, Any](), list[str]()
+    for name in moved:
+        try:
+            fetched[name] = _fetch(event.data[name], run_id, event.write_id, payloads)
+        except KeyError:
+            gone.append(name)
+    return replace(event, data={**event.data, **fetched}, gone=tuple(gone))
 
 
 def kept_payload(run_id: str, digest: str, payloads: PayloadStore) -> bytes | None:

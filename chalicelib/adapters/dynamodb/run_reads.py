@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -19,6 +19,8 @@ from chalicelib.ports.run_store import Page
 
 if TYPE_CHECKING:
     from chalicelib.adapters.dynamodb.items import Item
+
+_ReadsEvent = Callable[[str, "Item", PayloadStore], Event]
 
 LOOKS, LOOKED_AT = 5, 100
 """A list of one status makes at most so many Queries, of so many runs each, before it gives what it has."""
@@ -51,24 +53,34 @@ class RunReads:
         )
 
     def log(self, run_id: str, since: int = cursor.START) -> tuple[Run | None, list[Event]]:
-        """The run and the unbroken prefix of its log after `since`, read strongly, however many pages that takes."""
+        """The run and the unbroken prefix of its log after `since`, read strongly, however many pages that takes.
+
+        Raises `PayloadMissing`.
+        """
+        return self._log(run_id, since, payloads.whole_event)
+
+    def remains(self, run_id: str) -> tuple[Run | None, list[Event]]:
+        """The same of a whole log, for whoever only ends the run: what is gone of an event is named in it."""
+        return self._log(run_id, cursor.START, payloads.what_is_left)
+
+    def _log(self, run_id: str, since: int, read: _ReadsEvent) -> tuple[Run | None, list[Event]]:
         found = self._table.query_all(_log_and_run(run_id, cursor.following(since)), strong=True)
         if not found or not items.is_run(found[-1]) or _is_hidden(found):
             return None, []
-        whole = (payloads.whole_event(run_id, item, self._payloads) for item in found[:-1])
-        return items.read_run(found[-1]), list(cursor.unbroken(whole, since))
+        events = (read(run_id, item, self._payloads) for item in found[:-1])
+        return items.read_run(found[-1]), list(cursor.unbroken(events, since))
 
     def tail(self, run_id: str) -> tuple[Run, Event] | None:
         """The run and the last event of its log, read strongly by one Query from the end.
 
-        Of a run whose log is gone, the last event comes from its archive.
+        What is gone of the event is named in it. Of a run whose log is gone, it comes from the archive.
         """
         found = self._table.query(_log_and_run(run_id, 0), limit=2, strong=True, backwards=True).items
         match found:
             case _ if _is_hidden(found[:1]):
                 return None
             case [run, event] if items.is_run(run):
-                return items.read_run(run), payloads.whole_event(run_id, event, self._payloads)
+                return items.read_run(run), payloads.what_is_left(run_id, event, self._payloads)
             case [run] if items.is_run(run):
                 archive = self.archive(run_id)
                 end = snapshot.end(archive) if archive else None
