@@ -13,7 +13,7 @@ from enum import StrEnum
 from itertools import pairwise
 from typing import Any, TypeVar
 
-from chalicelib.core import approvals, lease, retention, slots, snapshot
+from chalicelib.core import approvals, lease, retention, slots, snapshot, transcript
 from chalicelib.core.approvals import Decision
 from chalicelib.core.cursor import START, following
 from chalicelib.core.events import OUTSIDE, SETTLES_CALL, Event, EventType
@@ -287,9 +287,12 @@ def _archive(case: Case) -> Told:
         yield Code.ARCHIVE_MISSING, "the run is archived, and there is no archive"
     if case.run.archived_at and case.events:
         yield Code.EVENTS_LEFT, f"the run is archived, and {len(case.events)} of its events are left"
-    if case.archive and case.events and case.events[-1].seq != case.archive.seq:
-        last = case.events[-1].seq
+    if not case.archive or not case.events:
+        return
+    if (last := case.events[-1].seq) != case.archive.seq:
         yield Code.ARCHIVE_DIFFERS, f"the archive stands for the log up to seq {case.archive.seq}, which ends at {last}"
+    elif case.whole and not case.incomplete and snapshot.text(case.archive) != transcript.text(case.events):
+        yield Code.ARCHIVE_DIFFERS, "the archive has another text than the log that still stands"
 
 
 _CHECKS: tuple[Callable[[Case], Told], ...] = (

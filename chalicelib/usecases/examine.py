@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from chalicelib.core import doctor, ids, lease
 from chalicelib.core.doctor import Case, Code, Finding
@@ -20,12 +20,12 @@ from chalicelib.ports.chance import Chance
 from chalicelib.ports.clock import Clock
 from chalicelib.ports.run_store import RunStore
 from chalicelib.ports.slot_store import SlotStore
-from chalicelib.ports.workflow import Workflow
+from chalicelib.ports.workflow import Execution, Workflow
 from chalicelib.usecases.confirm import confirm
 from chalicelib.usecases.restart import restart
 
 TO_END = timedelta(minutes=2)
-"""How long the execution of an ended run may need to notice."""
+"""How long an execution may need to notice that its run has ended, or has another one."""
 
 DELETED, SLOTS, EXECUTIONS = "deleted:", "slots:", "executions:"
 """What `next` begins with once all runs are looked at, all deleted ones, and all slots."""
@@ -149,18 +149,24 @@ class _Doctor:
 
     def _executions(self, limit: int, after: str | None) -> Examined:
         running, after = self.workflow.running(limit, after)
-        findings = [finding for run_id, start in running for finding in self._execution(run_id, start)]
+        findings = [finding for execution in running for finding in self._execution(execution)]
         return Examined(len(running), tuple(findings), EXECUTIONS + after if after else None)
 
-    def _execution(self, run_id: str, start: int) -> Sequence[Finding]:
-        found = self.runs.tail(run_id)
-        if found is None or found[0].account_id != self.account_id or not self._should_have_ended(found[0]):
+    def _execution(self, execution: Execution) -> Sequence[Finding]:
+        """One whose run is not there is nobody's: whose it was can't be told, and no account is shown another's."""
+        run = self.runs.look_up(execution.run_id)
+        if run is None or run.account_id != self.account_id:
             return ()
-        detail = f"execution {start} is running, and the run is {found[0].status}"
-        return (Finding(run_id, Code.ORPHAN, detail, repaired=self.repair and self._wake(found[0])),)
+        if run.ended_at is not None and self._was_long_ago(run.ended_at):
+            detail = f"execution {execution.start} is running, and the run is {run.status}"
+            return (Finding(run.run_id, Code.ORPHAN, detail, repaired=self.repair and self._wake(run)),)
+        if execution.start < run.start and self._was_long_ago(execution.began_at):
+            detail = f"execution {execution.start} is running, and the run's is {run.start}"
+            return (Finding(run.run_id, Code.ORPHAN, detail),)
+        return ()
 
-    def _should_have_ended(self, run: Run) -> bool:
-        return run.ended_at is not None and run.ended_at + TO_END < self.clock.now()
+    def _was_long_ago(self, at: datetime) -> bool:
+        return at + TO_END < self.clock.now()
 
     def _wake(self, run: Run) -> bool:
         """End the wait in which the execution was forgotten; it looks at its run then, and ends."""

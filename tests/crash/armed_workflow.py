@@ -7,6 +7,7 @@ from typing import Any
 
 from botocore.exceptions import ConnectionClosedError
 
+from chalicelib.ports.workflow import Execution
 from tests.crash.killer import Killer
 from tests.usecases.workshop import RecordingWorkflow
 
@@ -19,8 +20,8 @@ class ArmedWorkflow(RecordingWorkflow):
     over: set[tuple[str, int]] = field(default_factory=set)
     """The executions that have ended."""
 
-    def running(self, limit: int, after: str | None) -> tuple[list[tuple[str, int]], str | None]:
-        return [one for one in self.started if one not in self.over], None
+    def running(self, limit: int, after: str | None) -> tuple[list[Execution], str | None]:
+        return [Execution(*one, self.began_at) for one in self.started if one not in self.over], None
 
     def start(self, run_id: str, start: int) -> None:
         self._call("start_execution", self.started, (run_id, start))

@@ -397,6 +397,28 @@ def test_the_executions_of_unfinished_and_unknown_runs_are_none_of_its_business(
     assert practice.findings() == []
 
 
+def test_an_execution_older_than_its_run_s_is_found_once_it_had_time_to_notice(practice: Practice) -> None:
+    practice.shelf.put(the_run(UNFINISHED, start=3, token="the newer one's"), UNFINISHED)
+    practice.workflow.started = [(RUN_ID, 2), (RUN_ID, 3)]
+    practice.workflow.began_at = practice.shelf.time.now() - TO_END
+    assert practice.findings() == []
+
+    practice.shelf.time.advance(1)
+
+    [finding] = practice.findings(repair=True)
+    assert (finding.code, finding.repaired) == (Code.ORPHAN, False)
+    assert "execution 2" in finding.detail
+    assert practice.workflow.woken == [], "what wakes the newer one is not for the older"
+
+
+def test_the_execution_of_a_deleted_run_is_found_as_long_as_the_run_is_there(practice: Practice) -> None:
+    practice.shelf.put(the_run(LOG, deleted_at=practice.shelf.time.now()), LOG)
+    practice.workflow.started = [(RUN_ID, 1)]
+    practice.shelf.time.advance(TO_END.total_seconds())
+
+    assert practice.codes == {Code.ORPHAN}
+
+
 def test_another_account_s_runs_are_not_looked_at(practice: Practice) -> None:
     practice.shelf.put(the_run(LOG), LOG[1:])
     practice.workflow.started = [(RUN_ID, 1)]

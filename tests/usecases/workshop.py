@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from chalicelib.adapters.models.routing import RoutedModel
@@ -22,11 +22,12 @@ from chalicelib.core.transitions import status_told
 from chalicelib.ports.model import Model
 from chalicelib.ports.run_store import RunStore
 from chalicelib.ports.slot_store import SlotStore
+from chalicelib.ports.workflow import Execution
 from chalicelib.usecases.advance import advance
 from chalicelib.usecases.cancel import cancel
 from chalicelib.usecases.route import Route
 from chalicelib.usecases.work import Needs, Slice
-from tests.virtual_time import CountedChance, VirtualTime
+from tests.virtual_time import EPOCH, CountedChance, VirtualTime
 
 RUN_ID = "run_00000000000000000000000001"
 
@@ -38,6 +39,7 @@ class RecordingWorkflow:
     started: list[tuple[str, int]] = field(default_factory=list)
     woken: list[str] = field(default_factory=list)
     refuses: Exception | None = None
+    began_at: datetime = EPOCH
 
     def start(self, run_id: str, start: int) -> None:
         if self.refuses:
@@ -47,9 +49,9 @@ class RecordingWorkflow:
     def wake(self, token: str) -> None:
         self.woken.append(token)
 
-    def running(self, limit: int, after: str | None) -> tuple[list[tuple[str, int]], str | None]:
+    def running(self, limit: int, after: str | None) -> tuple[list[Execution], str | None]:
         first = int(after or 0)
-        rest = self.started[first : first + limit]
+        rest = [Execution(*one, self.began_at) for one in self.started[first : first + limit]]
         return rest, str(first + limit) if first + limit < len(self.started) else None
 
 

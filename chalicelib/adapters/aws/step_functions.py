@@ -10,6 +10,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from chalicelib.core import ids
 from chalicelib.core.errors import InvalidInput, WorkflowUnavailable
+from chalicelib.ports.workflow import Execution
 
 if TYPE_CHECKING:
     from mypy_boto3_stepfunctions import SFNClient
@@ -41,7 +42,7 @@ class StepFunctionsWorkflow:
             if _code(fault) not in _SETTLED:
                 raise WorkflowUnavailable(f"the wait was not ended: {fault}") from fault
 
-    def running(self, limit: int, after: str | None) -> tuple[Sequence[tuple[str, int]], str | None]:
+    def running(self, limit: int, after: str | None) -> tuple[Sequence[Execution], str | None]:
         place: dict[str, Any] = {"nextToken": after} if after else {}
         try:
             found = self._client.list_executions(
@@ -56,8 +57,8 @@ class StepFunctionsWorkflow:
                     expected="the next of an answer",
                 ) from fault
             raise WorkflowUnavailable(f"the executions were not listed: {fault}") from fault
-        named = (ids.read_execution_name(execution["name"]) for execution in found["executions"])
-        return [name for name in named if name], found.get("nextToken")
+        named = ((ids.read_execution_name(each["name"]), each["startDate"]) for each in found["executions"])
+        return [Execution(*name, began_at) for name, began_at in named if name], found.get("nextToken")
 
 
 def _code(fault: Exception) -> str | None:

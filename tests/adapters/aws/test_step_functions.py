@@ -10,6 +10,7 @@ import pytest
 from chalicelib.adapters.aws.clients import client
 from chalicelib.adapters.aws.step_functions import StepFunctionsWorkflow
 from chalicelib.core.errors import InvalidInput, WorkflowUnavailable
+from chalicelib.ports.workflow import Execution
 from tests.builders import run_id
 from tests.patience import await_true
 
@@ -37,7 +38,7 @@ def workflow(stepfunctions: SFNClient, machine: str) -> StepFunctionsWorkflow:
     return StepFunctionsWorkflow(stepfunctions, machine)
 
 
-def test_what_runs_is_listed_page_by_page_as_run_and_start(
+def test_what_runs_is_listed_page_by_page_as_run_and_start_and_since_when(
     workflow: StepFunctionsWorkflow, stepfunctions: SFNClient, machine: str
 ) -> None:
     for number in range(5):
@@ -50,7 +51,7 @@ def test_what_runs_is_listed_page_by_page_as_run_and_start(
     )
     stepfunctions.start_execution(stateMachineArn=machine, name="by-hand")
 
-    found: list[tuple[str, int]] = []
+    found: list[Execution] = []
     pages, place = 0, None
     while pages == 0 or place is not None:
         page, place = workflow.running(2, place)
@@ -58,7 +59,11 @@ def test_what_runs_is_listed_page_by_page_as_run_and_start(
         pages += 1
 
     assert pages == 3
-    assert sorted(found) == [(run_id(number), number + 1) for number in range(5)]
+    assert sorted(each[:2] for each in found) == [(run_id(number), number + 1) for number in range(5)]
+    told = {
+        each["name"]: each["startDate"] for each in stepfunctions.list_executions(stateMachineArn=machine)["executions"]
+    }
+    assert all(each.began_at == told[f"{each.run_id}-{each.start}"] for each in found)
 
 
 def test_a_place_that_no_page_gave_is_refused(workflow: StepFunctionsWorkflow) -> None:
