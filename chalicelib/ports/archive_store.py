@@ -16,6 +16,10 @@ class ArchiveStore(Protocol):
     def old(self, ended_until: datetime, limit: int) -> Sequence[Run]:
         """At most `limit` runs that are listed as ended by then, the oldest first. The list lags, and is coarse."""
 
+    def put_off(self, run: Run, until: datetime) -> None:
+        """List a run that `old` or `deleted` gave as if it had ended, or were to be erased, only at that time. One that
+        is archived by now, or deleted since it was read, stays where it is."""
+
     def keep(self, run: Run, snapshot: Event) -> None:
         """Keep the archive of the run. The first one stands."""
 

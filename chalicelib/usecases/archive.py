@@ -8,19 +8,25 @@ from __future__ import annotations
 
 import logging
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
+from functools import partial
 
 from chalicelib.core import retention, snapshot
+from chalicelib.core.errors import PayloadMissing
 from chalicelib.core.run import Run
 from chalicelib.ports.archive_store import ArchiveStore
 from chalicelib.ports.clock import Clock
 from chalicelib.ports.run_store import RunStore
+from chalicelib.usecases.tour import Tour
 
 RUNS_PER_TICK = 100
 EVENTS_PER_TICK = 2_500
 """At 10 ms each, deleting them takes half of the tick's minute. What is left over is still old at the next tick."""
 
 PAGE = 25
+
+LOOK_AGAIN = timedelta(hours=1)
+"""After so long a run is tried again that could not be archived, or erased. Until then it is in nobody's way."""
 
 log = logging.getLogger(__name__)
 
@@ -41,24 +47,45 @@ def archive_old(
     keep_for: timedelta,
     most_runs: int = RUNS_PER_TICK,
     most_events: int = EVENTS_PER_TICK,
+    until: datetime | None = None,
 ) -> Archived:
-    """Archive the runs that ended longer than `keep_for` ago, the oldest first."""
+    """Archive the runs that ended longer than `keep_for` ago, the oldest first, until the time is up. Raises what went
+    wrong, after each of them had its turn."""
+    archiver = _Archiver(runs, archives, clock, Tour("archive", clock=clock, until=until))
     archived = deleted = 0
-    for run in archives.old(clock.now() - keep_for, most_runs):
+    for run in archiver.tour.past(archives.old(clock.now() - keep_for, most_runs)):
         if deleted >= most_events:
             break
         if not retention.is_old(run, keep_for, clock.now()):
             continue
-        if not _stands(run, runs, archives):
-            _complain(run.run_id, runs)
+        done = archiver.tour.alone(partial(archiver.archive, run, most_events - deleted), run_id=run.run_id)
+        if done is None:
+            later = clock.now() - keep_for + LOOK_AGAIN
+            archiver.tour.alone(partial(archives.put_off, run, later), run_id=run.run_id)
             continue
-        gone, emptied = delete_log(run, most_events - deleted, archives)
-        deleted += gone
-        if emptied:
-            archives.delete_payloads(run.run_id)
-            archives.close(run, clock.now())
-            archived += 1
+        deleted += done[0]
+        archived += done[1]
+    archiver.tour.end()
     return Archived(archived, deleted)
+
+
+@dataclass(frozen=True, slots=True)
+class _Archiver:
+    runs: RunStore
+    archives: ArchiveStore
+    clock: Clock
+    tour: Tour
+
+    def archive(self, run: Run, most: int) -> tuple[int, bool] | None:
+        """How many of its events were deleted, at most so many, and whether it is archived now; None if it can't be."""
+        if not _stands(run, self.runs, self.archives):
+            _complain(run.run_id, self.runs)
+            return None
+        gone, emptied = delete_log(run, most, self.archives, self.tour)
+        if emptied:
+            self.archives.delete_payloads(run.run_id)
+            self.archives.close(run, self.clock.now())
+        return gone, emptied
 
 
 def _complain(run_id: str, runs: RunStore) -> None:
@@ -69,17 +96,20 @@ def _complain(run_id: str, runs: RunStore) -> None:
 
 def _stands(run: Run, runs: RunStore, archives: ArchiveStore) -> bool:
     """Whether the run's archive is there, and may stand for its log; it is made if need be."""
-    if runs.archive(run.run_id) is None:
-        _, events = runs.log(run.run_id)
-        if retention.may_archive(events):
-            archives.keep(run, snapshot.fold(run.run_id, events))
-    return retention.may_delete(run, runs.archive(run.run_id))
+    try:
+        if runs.archive(run.run_id) is None:
+            _, events = runs.log(run.run_id)
+            if retention.may_archive(events):
+                archives.keep(run, snapshot.fold(run.run_id, events))
+        return retention.may_delete(run, runs.archive(run.run_id))
+    except PayloadMissing:
+        return False
 
 
-def delete_log(run: Run, most: int, archives: ArchiveStore) -> tuple[int, bool]:
-    """Delete at most so many events; how many that were, and whether none is left."""
+def delete_log(run: Run, most: int, archives: ArchiveStore, tour: Tour) -> tuple[int, bool]:
+    """Delete at most so many events, as long as the tour has time; how many that were, and whether none is left."""
     deleted = 0
-    while deleted < most:
+    while deleted < most and not tour.over:
         page = min(PAGE, most - deleted)
         gone = archives.delete_events(run.run_id, page)
         deleted += gone

@@ -6,6 +6,8 @@ It can be broken off anywhere and begun again: the run itself goes last, and is 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime
+from functools import partial
 
 from chalicelib.core import retention
 from chalicelib.core.run import Run
@@ -13,7 +15,8 @@ from chalicelib.ports.archive_store import ArchiveStore
 from chalicelib.ports.clock import Clock
 from chalicelib.ports.file_store import FileStore
 from chalicelib.ports.watch_store import WatchStore
-from chalicelib.usecases.archive import delete_log
+from chalicelib.usecases.archive import LOOK_AGAIN, delete_log
+from chalicelib.usecases.tour import Tour
 
 RUNS_PER_TICK = 50
 EVENTS_PER_TICK = 1_000
@@ -36,27 +39,46 @@ def erase_deleted(
     clock: Clock,
     most_runs: int = RUNS_PER_TICK,
     most_events: int = EVENTS_PER_TICK,
+    until: datetime | None = None,
 ) -> Erased:
-    """Erase the runs that were deleted long enough ago, the earliest first."""
+    """Erase the runs that were deleted long enough ago, the earliest first, until the time is up. Raises what went
+    wrong, after each of them had its turn."""
+    eraser = _Eraser(archives, files, watches, Tour("erase", clock=clock, until=until))
     erased = deleted = 0
-    for run in archives.deleted(clock.now(), most_runs):
+    for run in eraser.tour.past(archives.deleted(clock.now(), most_runs)):
         if deleted >= most_events:
             break
         if not retention.may_erase(run, clock.now()):
             continue
-        gone, emptied = delete_log(run, most_events - deleted, archives)
-        deleted += gone
-        if emptied:
-            _erase(run, archives, files, watches)
-            erased += 1
+        done = eraser.tour.alone(partial(eraser.erase, run, most_events - deleted), run_id=run.run_id)
+        if done is None:
+            eraser.tour.alone(partial(archives.put_off, run, clock.now() + LOOK_AGAIN), run_id=run.run_id)
+            continue
+        deleted += done[0]
+        erased += done[1]
+    eraser.tour.end()
     return Erased(erased, deleted)
 
 
-def _erase(run: Run, archives: ArchiveStore, files: FileStore, watches: WatchStore) -> None:
-    """Delete what is left of a run without events."""
-    for watch in watches.of_run(run.run_id):
-        watches.unsubscribe(watch.connection_id, run.run_id)
-    files.delete_of_run(run.run_id)
-    archives.delete_payloads(run.run_id)
-    archives.delete_archive(run.run_id)
-    archives.delete_run(run.run_id)
+@dataclass(frozen=True, slots=True)
+class _Eraser:
+    archives: ArchiveStore
+    files: FileStore
+    watches: WatchStore
+    tour: Tour
+
+    def erase(self, run: Run, most: int) -> tuple[int, bool]:
+        """How many of its events were deleted, at most so many, and whether nothing of the run is left."""
+        gone, emptied = delete_log(run, most, self.archives, self.tour)
+        if emptied:
+            self._rest(run)
+        return gone, emptied
+
+    def _rest(self, run: Run) -> None:
+        """Delete what is left of a run without events."""
+        for watch in self.watches.of_run(run.run_id):
+            self.watches.unsubscribe(watch.connection_id, run.run_id)
+        self.files.delete_of_run(run.run_id)
+        self.archives.delete_payloads(run.run_id)
+        self.archives.delete_archive(run.run_id)
+        self.archives.delete_run(run.run_id)

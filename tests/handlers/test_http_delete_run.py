@@ -14,6 +14,7 @@ from tests.builders import run_id
 from tests.conftest import BUCKET
 from tests.handlers.conftest import Contents, OpenDoor
 from tests.handlers.door import Door
+from tests.handlers.test_workflow import Context
 from tests.virtual_time import VirtualTime
 
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ def test_a_deleted_run_is_a_404_at_once_and_gone_after_the_tick(
     assert door.get("/v1/runs").body["runs"] == []
 
     time.advance(ERASED_AFTER.total_seconds() + 60)
-    clock.tick({}, None)
+    clock.tick({}, Context(60))
 
     assert door.delete(path).code == "run_not_found"
     kept = [item["pk"]["S"] for item in contents() if item not in before]
@@ -68,7 +69,7 @@ def test_a_submission_that_is_sent_again_does_not_run_what_was_deleted(
     door.delete(f"/v1/runs/{ended(door)}")
     if erased:
         time.advance(ERASED_AFTER.total_seconds() + 60)
-        clock.tick({}, None)
+        clock.tick({}, Context(60))
     before = contents()
 
     answer = door.post("/v1/runs", TASK, Idempotency_Key="k")

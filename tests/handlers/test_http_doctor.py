@@ -15,6 +15,7 @@ from chalicelib.ports.payload_store import PayloadStore
 from tests.builders import RUN_ID
 from tests.handlers.conftest import OpenDoor
 from tests.handlers.door import DOCUMENT, Door
+from tests.handlers.test_workflow import Context
 from tests.shelf import Shelf, the_run, the_words
 from tests.virtual_time import VirtualTime
 
@@ -91,7 +92,7 @@ def test_a_day_after_its_end_a_run_is_archived_by_the_tick_and_still_answers(
     before = door.get(f"/v1/runs/{RUN_ID}").body
     time.advance((LOG[-1].at - time.now()).total_seconds() + 24 * 3600 + 60)
 
-    clock.tick({}, None)
+    clock.tick({}, Context(60))
 
     assert shelf.sort_keys(RUN_ID) == ["ARCHIVE", "RUN"]
     assert door.get(f"/v1/runs/{RUN_ID}").body == before
@@ -100,6 +101,23 @@ def test_a_day_after_its_end_a_run_is_archived_by_the_tick_and_still_answers(
         assert [(each["seq"], each["type"]) for each in page["events"]] == [(LOG[-1].seq, "snapshot")]
         assert page["done"]
     assert door.get("/v1/admin/doctor").body["findings"] == []
+
+
+def test_a_run_of_which_a_part_is_gone_still_answers_or_says_so_by_name(door: Door, shelf: Shelf) -> None:
+    asking = the_words().step(3).said("", "look", step=3).asked(step=3).events
+    [asked] = [event for event in asking if event.type == "approval.requested"]
+    shelf.put(the_run(asking, asks=(asked.data["approval_id"],)), asking)
+    shelf.archives.delete_payloads(RUN_ID)
+    answered = {"decision": "deny", "digest": asked.data["digest"]}
+
+    refused = door.post(f"/v1/runs/{RUN_ID}/approvals/{asked.data['approval_id']}", answered)
+
+    assert (refused.status, refused.code) == (500, "log_unreadable")
+    assert len(door.get(f"{EVENTS}?limit=100").body["events"]) == len(asking)
+    assert door.get(f"/v1/runs/{RUN_ID}").status == 200
+    assert [each["run_id"] for each in door.get("/v1/approvals").body["approvals"]] == [RUN_ID]
+    assert door.post(f"/v1/runs/{RUN_ID}/cancel").body["status"] == "cancelled"
+    assert {each["code"] for each in door.get("/v1/admin/doctor").body["findings"]} == {"payload_missing"}
 
 
 def test_a_cursor_too_far_behind_gets_a_snapshot_unless_it_wants_everything(

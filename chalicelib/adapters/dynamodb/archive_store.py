@@ -35,6 +35,13 @@ class DynamoArchiveStore:
     def old(self, ended_until: datetime, limit: int) -> Sequence[Run]:
         return due_index.listed(self._table, keys.old_shards(), ended_until, limit)
 
+    def put_off(self, run: Run, until: datetime) -> None:
+        shard = keys.deleted_shard if run.deleted_at else keys.old_shard
+        still_there = conditions.IT_IS_DELETED if run.deleted_at else conditions.IT_IS_TO_BE_ARCHIVED
+        place = {keys.DUE_PK: shard(run.run_id), keys.DUE_SK: keys.due_sk(until, run.run_id)}
+        with contextlib.suppress(Refused):
+            self._table.update(Update(keys.run(run.run_id), items.key(place), still_there))
+
     def keep(self, run: Run, snapshot: Event) -> None:
         item = archives.archive_item(run, snapshot, self._payloads)
         with contextlib.suppress(Refused):
