@@ -59,8 +59,7 @@ def _take_and_work(run: Run, log: list[Event], slice: Slice, killed_at: datetime
     try:
         route = Worker(hold, slice, killed_at, needs).work()
     except LeaseLost as lost:
-        # What this worker still had in hand is late: it is told of here, and nowhere in the run.
-        told = {"action": "advance", "run_id": run.run_id, "attempt": taking.after.attempt, "late": True}
+        told = {"action": "advance", "run_id": run.run_id, "attempt": taking.after.attempt}
         logger.warning("the hold was lost: %s", lost, extra=told)
         return A_MOMENT
     if hold.run.slot is None:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from queue import SimpleQueue
 
 from chalicelib.core.approvals import Question
 from chalicelib.core.calls import finished
+from chalicelib.core.errors import LeaseLost
 from chalicelib.core.events import EventType
 from chalicelib.core.moments import spelled
 from chalicelib.core.permissions import Ruling
@@ -17,6 +18,7 @@ from chalicelib.core.reply import ToolCall
 from chalicelib.core.steps import CallState
 from chalicelib.core.tools import Answers, Effect, ToolResult
 from chalicelib.core.waits import ends_at
+from chalicelib.usecases import late
 from chalicelib.usecases.gate import Gate
 from chalicelib.usecases.hold import Hold, Overtaken
 
@@ -32,6 +34,30 @@ class _Begun:
 
 
 Heard = tuple[_Begun, ToolResult]
+
+
+@dataclass(slots=True)
+class _Results:
+    """Where calls leave their results, from any thread. Those that nobody takes any more are late."""
+
+    hold: Hold
+    inbox: SimpleQueue[Heard] = field(default_factory=SimpleQueue)
+    _over: bool = False
+    _turn: threading.Lock = field(default_factory=threading.Lock)
+
+    def put(self, one: _Begun, result: ToolResult) -> None:
+        with self._turn:
+            if not self._over:
+                self.inbox.put((one, result))
+                return
+        late.tool_call(self.hold.run, one.call, result)
+
+    def close(self) -> None:
+        with self._turn:
+            self._over = True
+        while not self.inbox.empty():
+            one, result = self.inbox.get()
+            late.tool_call(self.hold.run, one.call, result)
 
 
 def call_tools(calls: tuple[CallState, ...], hold: Hold, until: datetime, *, gate: Gate) -> None:
@@ -52,14 +78,15 @@ def call_tools(calls: tuple[CallState, ...], hold: Hold, until: datetime, *, gat
 
 
 def _make(begun: dict[str, _Begun], hold: Hold, gate: Gate) -> None:
-    inbox: SimpleQueue[Heard] = SimpleQueue()
+    results = _Results(hold)
     stop = threading.Event()
     try:
         for one in begun.values():
-            hold.crew.begin(_work(one, hold, inbox, gate, stop))
-        _collect(begun, hold, inbox, stop)
+            hold.crew.begin(_work(one, hold, results, gate, stop))
+        _collect(begun, hold, results, stop)
     finally:
         stop.set()
+        results.close()
 
 
 def _let_through(state: CallState, hold: Hold, until: datetime, gate: Gate) -> _Begun | None:
@@ -101,20 +128,20 @@ def _begin(call: ToolCall, rule: str, hold: Hold, until: datetime, gate: Gate) -
     return _Begun(call, spec.effect, deadline) if spec.answers is Answers.TOOL else None
 
 
-def _work(one: _Begun, hold: Hold, inbox: SimpleQueue[Heard], gate: Gate, stop: threading.Event) -> Callable[[], None]:
+def _work(one: _Begun, hold: Hold, results: _Results, gate: Gate, stop: threading.Event) -> Callable[[], None]:
     invocation = gate.invocation(one.call, one.deadline, stop, hold)
 
     def work() -> None:
         # Right before the effect, on one's own clock: a process that was stopped for a while must not wake up and act.
         if hold.clock.now() >= one.deadline or not hold.counts:
-            inbox.put((one, ToolResult(ok=False, content="Not made: its time was up before it could begin.")))
+            results.put(one, ToolResult(ok=False, content="Not made: its time was up before it could begin."))
         else:
-            inbox.put((one, gate.toolbox.call(invocation)))
+            results.put(one, gate.toolbox.call(invocation))
 
     return work
 
 
-def _collect(begun: dict[str, _Begun], hold: Hold, inbox: SimpleQueue[Heard], stop: threading.Event) -> None:
+def _collect(begun: dict[str, _Begun], hold: Hold, results: _Results, stop: threading.Event) -> None:
     waiting = dict(begun)
     give_up_at: datetime | None = None
     while waiting:
@@ -122,15 +149,26 @@ def _collect(begun: dict[str, _Begun], hold: Hold, inbox: SimpleQueue[Heard], st
             give_up_at = hold.clock.now() + GRACE_AFTER_CANCEL
             stop.set()
         until = min(one.deadline for one in waiting.values())
-        heard = hold.attend(inbox, min(until, give_up_at) if give_up_at else until)
+        heard = hold.attend(results.inbox, min(until, give_up_at) if give_up_at else until)
         if heard is not None:
-            one, result = heard
-            if waiting.pop(one.call.call_id, None):
-                _tell(one, result, hold)
+            _take(heard, waiting, hold, results)
         now = hold.clock.now()
         for one in [one for one in waiting.values() if now >= min(one.deadline, give_up_at or one.deadline)]:
             del waiting[one.call.call_id]
             _tell_lost(one, hold)
+
+
+def _take(heard: Heard, waiting: dict[str, _Begun], hold: Hold, results: _Results) -> None:
+    """Write down how a call ended, unless it has been given up."""
+    one, result = heard
+    if waiting.pop(one.call.call_id, None) is None:
+        late.tool_call(hold.run, one.call, result)
+        return
+    try:
+        _tell(one, result, hold)
+    except LeaseLost:
+        results.put(one, result)
+        raise
 
 
 def _tell(one: _Begun, result: ToolResult, hold: Hold) -> None:

@@ -132,13 +132,19 @@ class Hold:
     def attend(self, inbox: SimpleQueue[T], until: datetime) -> T | None:
         """The next thing in the inbox; None at `until`, or earlier if the log went on.
 
-        This is where a worker waits, and so where it renews its lease and looks for a cancel.
+        This is where a worker waits, and so where it renews its lease and looks for a cancel. If the hold turns out
+        lost, what was in the inbox is still there.
         """
         known = self.tail
         while self.tail == known and (now := self.clock.now()) < until:
             wake_at = min(until, self._renew_at, self._look_at)
             item = self.crew.take(inbox, (wake_at - now).total_seconds())
-            self._keep_up()
+            try:
+                self._keep_up()
+            except LeaseLost:
+                if item is not None:
+                    inbox.put(item)
+                raise
             if item is not None:
                 return item
         return None

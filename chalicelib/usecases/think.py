@@ -10,10 +10,11 @@ from queue import SimpleQueue
 from chalicelib.core import steps, transcript
 from chalicelib.core.acts import Think, ThinkAgain
 from chalicelib.core.coalesce import Batch
-from chalicelib.core.errors import ModelFault, ModelUnavailable
+from chalicelib.core.errors import LeaseLost, ModelFault, ModelUnavailable
 from chalicelib.core.events import EventType
-from chalicelib.core.reply import Reply
+from chalicelib.core.reply import Reply, Usage
 from chalicelib.ports.model import Model, ModelCall, ModelRequest
+from chalicelib.usecases import late
 from chalicelib.usecases.gate import Gate
 from chalicelib.usecases.hold import Hold
 
@@ -44,8 +45,12 @@ def think(act: Think | ThinkAgain, hold: Hold, until: datetime, *, gate: Gate, m
     call = model.call(request)
     inbox: SimpleQueue[Heard] = SimpleQueue()
     hold.crew.begin(_pump(call, inbox))
+    listener = _Listener(act.step, hold, inbox, until)
     try:
-        return _Listener(act.step, hold, inbox, until).listen()
+        return listener.listen()
+    except LeaseLost:
+        listener.tell_what_is_dropped()
+        raise
     finally:
         call.close()
 
@@ -82,6 +87,8 @@ class _Listener:
     inbox: SimpleQueue[Heard]
     until: datetime
     batch: Batch = field(default_factory=Batch)
+    size: int = 0
+    usage: Usage | None = None
 
     def listen(self) -> ModelFault | None:
         """Write down what comes, batch by batch."""
@@ -90,7 +97,9 @@ class _Listener:
             match heard:
                 case str():
                     self.batch.add(heard, self.hold.clock.now())
+                    self.size += len(heard.encode())
                 case Reply():
+                    self.usage = heard.usage
                     self._write_text()
                     self.hold.tell(EventType.MODEL_REPLIED, steps.reply_data(self.step, heard))
                     return None
@@ -102,6 +111,16 @@ class _Listener:
                 self._write_text()
         self._write_text()
         return None
+
+    def tell_what_is_dropped(self) -> None:
+        """Somebody else has the run, and makes the call again: what was heard of this one, to the last piece."""
+        while not self.inbox.empty():
+            match self.inbox.get():
+                case str() as text:
+                    self.size += len(text.encode())
+                case Reply(usage=usage):
+                    self.usage = usage
+        late.model_call(self.hold.run, self.step, self.size, self.usage)
 
     def _due(self) -> datetime | None:
         return self.batch.due(watched=self.hold.watched)

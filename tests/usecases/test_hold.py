@@ -44,8 +44,8 @@ def test_a_worker_that_was_overtaken_writes_nothing_more(
     logging.getLogger("chalicelib.usecases.advance").addHandler(caplog.handler)
     route = shop.advance()
     logging.getLogger("chalicelib.usecases.advance").removeHandler(caplog.handler)
-    line = next(record for record in caplog.records if getattr(record, "late", False))
-    assert line.message.startswith("the hold was lost: fenced: seq")
+    line = next(record for record in caplog.records if record.name == "chalicelib.usecases.advance")
+    assert line.getMessage().startswith("the hold was lost: fenced: seq")
     assert route.next is Next.WAIT
     log = shop.log
     (takeover,) = shop.told(EventType.RUN_ATTEMPT)
