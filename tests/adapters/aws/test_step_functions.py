@@ -1,11 +1,20 @@
-"""The executions that are running, as Step Functions lists them."""
+"""Executions in Step Functions: begun, woken, listed, and what becomes of each way in which that fails."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from botocore.exceptions import (
+    BotoCoreError,
+    ConnectTimeoutError,
+    EndpointConnectionError,
+    NoCredentialsError,
+    ReadTimeoutError,
+)
+from botocore.stub import Stubber
 
 from chalicelib.adapters.aws.clients import client
 from chalicelib.adapters.aws.step_functions import StepFunctionsWorkflow
@@ -78,3 +87,94 @@ def test_a_list_that_does_not_come_is_unavailable(stepfunctions: SFNClient) -> N
 
     with pytest.raises(WorkflowUnavailable):
         elsewhere.running(2, None)
+
+
+ENDPOINT = "https://states.us-east-1.amazonaws.com"
+LOOP = "arn:aws:states:us-east-1:123456789012:stateMachine:loop"
+RUN_ID = run_id(1)
+DEAD = [
+    EndpointConnectionError(endpoint_url=ENDPOINT),
+    ConnectTimeoutError(endpoint_url=ENDPOINT),
+    ReadTimeoutError(endpoint_url=ENDPOINT),
+    NoCredentialsError(),
+]
+CALLS: dict[str, Callable[[StepFunctionsWorkflow], object]] = {
+    "start_execution": lambda workflow: workflow.start(RUN_ID, 3),
+    "send_task_success": lambda workflow: workflow.wake("token"),
+    "list_executions": lambda workflow: workflow.running(10, "place"),
+}
+FINE = {
+    "start_execution": {"ExecutionAlreadyExists"},
+    "send_task_success": {"InvalidToken", "TaskTimedOut", "TaskDoesNotExist"},
+    "list_executions": set[str](),
+}
+CODES = [
+    *("ThrottlingException", "ServiceUnavailable", "AccessDeniedException", "ExecutionLimitExceeded"),
+    *("StateMachineDoesNotExist", "InvalidOutput", "KmsThrottlingException"),
+    *("ExecutionAlreadyExists", "InvalidToken", "TaskTimedOut", "TaskDoesNotExist"),
+]
+OTHERS = [(call, code) for call in CALLS for code in CODES if code not in FINE[call]]
+OTHERS.remove(("list_executions", "InvalidToken"))
+
+
+@pytest.fixture
+def loop(stepfunctions: SFNClient) -> StepFunctionsWorkflow:
+    """A workflow whose service is a stub."""
+    return StepFunctionsWorkflow(stepfunctions, LOOP)
+
+
+@pytest.mark.parametrize(("call", "code"), [(call, code) for call, codes in FINE.items() for code in sorted(codes)])
+def test_what_has_been_done_or_settled_before_is_no_fault(
+    call: str, code: str, stepfunctions: SFNClient, loop: StepFunctionsWorkflow
+) -> None:
+    with Stubber(stepfunctions) as stub:
+        stub.add_client_error(call, code, http_status_code=400)
+        assert CALLS[call](loop) is None
+        stub.assert_no_pending_responses()
+
+
+@pytest.mark.parametrize(("call", "code"), OTHERS)
+def test_any_other_refusal_is_unavailable_and_says_which(
+    call: str, code: str, stepfunctions: SFNClient, loop: StepFunctionsWorkflow
+) -> None:
+    with Stubber(stepfunctions) as stub:
+        stub.add_client_error(call, code, http_status_code=400)
+        with pytest.raises(WorkflowUnavailable, match=code):
+            CALLS[call](loop)
+
+
+def test_a_place_that_the_service_does_not_know_is_the_askers_fault(
+    stepfunctions: SFNClient, loop: StepFunctionsWorkflow
+) -> None:
+    with Stubber(stepfunctions) as stub:
+        stub.add_client_error("list_executions", "InvalidToken", http_status_code=400)
+        with pytest.raises(InvalidInput) as refused:
+            loop.running(10, "place")
+    assert (refused.value.code, refused.value.field) == ("invalid_next", "next")
+
+
+@pytest.mark.parametrize("fault", DEAD, ids=lambda fault: type(fault).__name__)
+@pytest.mark.parametrize("call", CALLS)
+def test_a_dead_line_is_unavailable(
+    call: str, fault: BotoCoreError, stepfunctions: SFNClient, loop: StepFunctionsWorkflow
+) -> None:
+    def dead(**kwargs: object) -> None:
+        raise fault
+
+    stepfunctions.meta.events.register_first("before-call.stepfunctions.*", dead)
+    with pytest.raises(WorkflowUnavailable) as unavailable:
+        CALLS[call](loop)
+    assert unavailable.value.__cause__ is fault
+
+
+def test_what_is_sent_is_the_run_the_start_and_the_token_alone(
+    stepfunctions: SFNClient, loop: StepFunctionsWorkflow
+) -> None:
+    state = json.dumps({"run_id": RUN_ID, "start": 3, "lap": 0})
+    begun = {"stateMachineArn": LOOP, "name": f"{RUN_ID}-3", "input": state}
+    with Stubber(stepfunctions) as stub:
+        stub.add_response("start_execution", {"executionArn": LOOP, "startDate": 0}, begun)
+        stub.add_response("send_task_success", {}, {"taskToken": "token", "output": "{}"})
+        loop.start(RUN_ID, 3)
+        loop.wake("token")
+        stub.assert_no_pending_responses()
