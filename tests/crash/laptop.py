@@ -24,12 +24,15 @@ class Laptop:
     At a speed of 3 a lease of 30 s lapses in 10: fast enough for a test, and slow enough for two cores.
     """
 
-    def __init__(self, folder: Path, model_url: str, *flags: str, speed: int = 3) -> None:
+    def __init__(
+        self, folder: Path, model_url: str, *flags: str, speed: int = 3, module: str = "infra.local", quiet: bool = True
+    ) -> None:
         self.folder = folder
         self.speed = speed
         self.port = _free_port()
         self.url = f"http://127.0.0.1:{self.port}"
-        self._flags = flags
+        self._flags = (*flags, "--quiet") if quiet else flags
+        self._module = module
         self._key = folder / ".pawl" / "key"
         self._env = {
             **os.environ,
@@ -47,13 +50,18 @@ class Laptop:
         self.kill()
 
     @property
+    def log(self) -> list[str]:
+        """What it has printed, with what its Lambdas have if it is not `quiet`."""
+        return (self.folder / "log").read_text().splitlines()
+
+    @property
     def key(self) -> str:
         return self._key.read_text().strip()
 
     def start(self) -> None:
         """Start it, and wait until it answers and has left its key."""
-        command = [sys.executable, "-m", "infra.local", "--port", str(self.port), "--data", "data"]
-        speed = ["--speed", str(self.speed), "--quiet", *self._flags]
+        command = [sys.executable, "-m", self._module, "--port", str(self.port), "--data", "data"]
+        speed = ["--speed", str(self.speed), *self._flags]
         log = (self.folder / "log").open("ab")
         with log:
             self._process = subprocess.Popen(
