@@ -40,7 +40,7 @@ crash: setup ## kill a worker at every one of its AWS calls, and processes fifty
 model: setup ## the model checker with wider bounds: eight million states, a quarter of an hour
 	MODEL=whole $(BIN)/python -m pytest -q -s tests/model/test_protocol.py $(ARGS)
 
-soak: setup ## five hundred runs, fifty at a time; minutes
+soak: setup ## five hundred runs, fifty at a time, lines cut and runs cancelled; minutes
 	$(BIN)/python -m bench.soak $(ARGS)
 
 test-llm: setup ## the whole path on the real language model; slow, not part of test

@@ -1,77 +1,213 @@
-"""Five hundred runs through one local cloud, fifty at a time, some cancelled, their followers dropped: `make soak`.
+"""Five hundred runs through one local cloud, fifty at a time, some cancelled, their followers' lines cut: `make soak`.
 
-Every run must end, none be stuck, and the memory be flat: what the last hundred runs add is compared with what the
-hundred before them added. moto keeps what it is given, so the tables grow; what must not grow is what a run leaves
-behind besides.
+A third of the runs is polled, a third followed by SSE, a third by WebSocket; the lines of the last two are cut again
+and again, in the middle of a frame too, and taken up with the cursor. It ends with 1 if a run did not end, was
+cancelled and ended otherwise, or was not seen whole; if the doctor finds something; or if more is left behind than may
+be.
 """
 
 from __future__ import annotations
 
 import argparse
-import itertools
+import asyncio
+import ctypes
+import gc
 import resource
 import sys
 import threading
-from collections import Counter
-from concurrent.futures import ThreadPoolExecutor
+import time
+from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from random import Random
+from typing import Any
 
+import httpx
+
+from bench.crowd import Watcher
+from bench.drops import Drops, dropping
+from bench.seen import judged
+from bench.soaked import EACH, WAYS, Life, Plan, Soak
+from bench.socket_crowd import SocketWatcher
 from tests.stories.conftest import Town, a_town, with_scripts
 
-AGENTS = ("brief", "five", "slow")
 GLANCE = 1.5
 """Real seconds between two polls: fifty followers share two cores with all of the cloud."""
+PAUSE = 0.5
+"""Real seconds before a line that was cut is taken up again."""
+CUTS_A_RUN = 20
+"""At most, on the average."""
+SERVING = {"app", "chalice", "chalicelib", "infra", "anyio", "starlette", "uvicorn", "websockets", "wsproto"}
+FIRST_CUT, DOUBLED = 200, 9
+"""A line is cut after so many bytes, doubled by chance up to so often: in the middle of the first frame, or late enough
+for any. A socket's frame is a whole page, up to 200 events, and one that is always cut would never get through."""
 
 
-def main() -> int:
-    """Run the soak; 1 if a run did not end as it should."""
-    asked = _arguments()
-    random = Random(asked.seed)
-    ended: Counter[str] = Counter()
-    memory = [_resident()]
-    with a_town({}, ticking=True) as place, ThreadPoolExecutor(asked.at_once) as hands:
-        with_scripts()
-        plans = [(random.choice(AGENTS), random.random() < 0.2, random.random()) for _ in range(asked.runs)]
-        for number, status in enumerate(hands.map(lambda plan: _live(place, *plan), plans), start=1):
-            ended[status] += 1
-            if number % 100 == 0:
-                memory.append(_resident())
-                print(f"{number:>4} runs ended: {dict(ended)}; resident {memory[-1] / 2**20:.0f} MiB", flush=True)
-    growth = [later - earlier for earlier, later in itertools.pairwise(memory)]
-    print(f"MiB for each hundred runs: {[round(each / 2**20) for each in growth]} (seed {asked.seed})")
-    return 0 if set(ended) <= {"done", "cancelled"} and sum(ended.values()) == asked.runs else 1
+@dataclass
+class PollWatcher(Watcher):
+    """A `Watcher` who hangs up after every answer."""
+
+    async def poll(self, client: httpx.AsyncClient, run_id: str) -> None:
+        while not self.ended:
+            await asyncio.sleep(GLANCE)
+            params = {"since": self.seqs[-1] if self.seqs else -1}
+            answer = await client.get(f"/v1/runs/{run_id}/events", params=params)
+            for event in answer.raise_for_status().json()["events"]:
+                self.note(event)
 
 
-def _live(place: Town, agent: str, cancelled: bool, patience: float) -> str:
-    """One run, followed by somebody who hangs up and comes back for every poll, as long as it takes."""
-    run_id = place.submit(agent)
-    glance, seen = threading.Event(), list[int]()
-    while True:
-        glance.wait(GLANCE)
-        page = place.poll(run_id, seen[-1] if seen else -1, wait=0)
-        seen += [event["seq"] for event in page["events"]]
-        if cancelled and len(seen) > 3 + 10 * patience:
-            cancelled = place.cancel(run_id).is_error
-        if page["done"]:
-            break
-    return str(page["status"]) if seen == [*range(len(seen))] else "broken"
+class Soaking:
+    """Runs through a town, so many at a time."""
+
+    def __init__(self, place: Town, plan: Plan, client: httpx.AsyncClient, port: int, proxy: Drops) -> None:
+        self._place = place
+        self._plan = plan
+        self._client = client
+        self._port = port
+        self._proxy = proxy
+        self._random = Random(plan.seed)
+        self._room = asyncio.Semaphore(plan.at_once)
+        self.soak = Soak(plan, memory=[resident()], threads=[threading.active_count()], objects=[objects()])
+
+    async def all(self) -> None:
+        await asyncio.gather(*(self._one(number) for number in range(self._plan.runs)))
+
+    async def _one(self, number: int) -> None:
+        agent, cancelled = self._random.choice(self._plan.agents), self._random.random() < self._plan.cancelled
+        cancel_at = self._random.randint(1, 8) if cancelled else None
+        async with self._room:
+            self.soak.lives.append(await self._live(agent, WAYS[number % len(WAYS)], cancel_at))
+        self.soak.cuts = self._proxy.made
+        if len(self.soak.lives) % EACH == 0:
+            self.soak.memory.append(resident())
+            print(self.soak, flush=True)
+
+    async def _live(self, agent: str, way: str, cancel_at: int | None) -> Life:
+        answer = await self._client.post("/v1/runs", json={"agent": agent, "text": "go"})
+        run_id = str(answer.raise_for_status().json()["run_id"])
+        watcher = {"poll": PollWatcher, "sse": Watcher, "socket": SocketWatcher}[way]()
+        cancelling = asyncio.create_task(self._cancel(run_id, watcher, cancel_at))
+        try:
+            async with asyncio.timeout(self._plan.patience):
+                await self._follow(watcher, run_id)
+                taken = await cancelling
+        except TimeoutError:
+            cancelling.cancel()
+            return Life(run_id, way, None, whole=False)
+        run = (await self._client.get(f"/v1/runs/{run_id}")).raise_for_status().json()
+        return Life(run_id, way, run["status"], judged(watcher.seqs, run["last_seq"] + 1).whole, taken)
+
+    async def _follow(self, watcher: Watcher, run_id: str) -> None:
+        match watcher:
+            case PollWatcher():
+                await watcher.poll(self._client, run_id)
+            case SocketWatcher():
+                await watcher.subscribe(self._client, self._port, run_id, PAUSE)
+            case _:
+                await watcher.follow(self._port, f"/v1/runs/{run_id}/stream", self._place.key, PAUSE)
+
+    async def _cancel(self, run_id: str, watcher: Watcher, cancel_at: int | None) -> bool:
+        """Whether a cancel was taken: of a run that has ended already, the answer says so."""
+        while cancel_at is not None and not watcher.ended:
+            if len(watcher.seqs) >= cancel_at:
+                answer = await self._client.post(f"/v1/runs/{run_id}/cancel", json={"reason": "enough"})
+                return answer.raise_for_status().json()["status"] in {"cancelling", "cancelled"}
+            await asyncio.sleep(0.1)
+        return False
 
 
-def _resident() -> int:
-    """Bytes of this process that are in memory now, where the system says so; the peak elsewhere."""
+def soak(place: Town, plan: Plan) -> Soak:
+    """Live through the plan in that town, and look at what is left behind."""
+    random = Random(plan.seed)
+    upstream = httpx.URL(place.cloud.url).port
+    assert upstream is not None
+    with dropping(upstream, CUTS_A_RUN * plan.runs, lambda: int(FIRST_CUT * 2 ** random.uniform(0, DOUBLED))) as (
+        port,
+        proxy,
+    ):
+        done = asyncio.run(_soaked(place, plan, port, proxy))
+    done.findings = settled(place, seconds=60)
+    done.threads.append(threading.active_count())
+    done.objects.append(objects())
+    return done
+
+
+async def _soaked(place: Town, plan: Plan, port: int, proxy: Drops) -> Soak:
+    headers = {"Authorization": f"Bearer {place.key}"}
+    # A line for each request: one that is kept may be closed by the server while the next request is on its way.
+    limits = httpx.Limits(max_keepalive_connections=0)
+    async with httpx.AsyncClient(
+        base_url=place.cloud.url, headers=headers, timeout=60, limits=limits, trust_env=False
+    ) as client:
+        soaking = Soaking(place, plan, client, port, proxy)
+        await soaking.all()
+    return soaking.soak
+
+
+def settled(place: Town, seconds: float) -> list[Any]:
+    """What the doctor finds once the last executions have ended; what it still finds after so many seconds."""
+    until = time.monotonic() + seconds
+    while (found := findings(place)) and time.monotonic() < until:
+        threading.Event().wait(GLANCE)
+    return found
+
+
+def findings(place: Town) -> list[Any]:
+    """What the doctor says of every run and execution."""
+    found: list[Any] = []
+    after: str | None = ""
+    while after is not None:
+        answer = place.http.get("/v1/admin/doctor", params={"limit": 100, **({"next": after} if after else {})})
+        page = answer.raise_for_status().json()
+        found += page["findings"]
+        after = page["next"]
+    return found
+
+
+def resident() -> int:
+    """Bytes of this process that are in memory now, where the system says so; the peak elsewhere.
+
+    What the allocator merely keeps for later is given back first: with a hundred threads that would hide the rest.
+    """
+    gc.collect()
+    with suppress(AttributeError):  # a C library that has no such function
+        ctypes.CDLL(None).malloc_trim(0)
     status = Path("/proc/self/statm")
     if status.exists():
         return int(status.read_text().split()[1]) * resource.getpagesize()
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
 
 
-def _arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="python -m bench.soak", description=__doc__)
-    parser.add_argument("--runs", type=int, default=500)
-    parser.add_argument("--at-once", type=int, default=50)
-    parser.add_argument("--seed", type=int, default=1)
-    return parser.parse_args()
+def objects() -> int:
+    """How many objects of our classes, and of those that serve for us, there are in this process."""
+    gc.collect()
+    return sum(str(type(each).__module__).partition(".")[0] in SERVING for each in gc.get_objects())
+
+
+def through_a_town(plan: Plan) -> Soak:
+    """Live through the plan in a town of its own."""
+    with a_town({}, ticking=True) as place:
+        with_scripts()
+        return soak(place, plan)
+
+
+def main() -> int:
+    """Run the soak; 1 if anything was not as it must be."""
+    done = through_a_town(_arguments())
+    faults = list(done.faults())
+    print(done, *faults, sep="\n")
+    return 1 if faults else 0
+
+
+def _arguments() -> Plan:
+    parser = argparse.ArgumentParser(
+        prog="python -m bench.soak", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--runs", type=int, default=Plan.runs)
+    parser.add_argument("--at-once", type=int, default=Plan.at_once)
+    parser.add_argument("--seed", type=int, default=Plan.seed)
+    asked = parser.parse_args()
+    return Plan(asked.runs, asked.at_once, asked.seed)
 
 
 if __name__ == "__main__":
