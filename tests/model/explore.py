@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from chalicelib.core.answer import answered
 from chalicelib.core.events import EventType
 from chalicelib.core.run import Run, Status
+from tests.model.outside import other_ends
 from tests.model.promises import Broken, check_slots, check_table
 from tests.model.state import Execution, Faults, Scenario, State, Step
 from tests.model.world import World
@@ -147,7 +148,7 @@ class Search:
             if call.kind == "think":
                 return next(world.dies(state, actor))
         if state.table.held.other:
-            return Step("another run", "ends"), world.other_ends(state)
+            return Step("another run", "ends"), other_ends(world, state)
         return self._time_passes(state)
 
     def _time_passes(self, state: State) -> tuple[Step, State] | None:

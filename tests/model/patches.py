@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from copy import copy
 from dataclasses import replace
 from typing import Any
 
@@ -16,7 +17,7 @@ from chalicelib.core.events import Event, EventType, Log, Stamp
 from chalicelib.core.fence import Verdict, judge
 from chalicelib.core.run import Run, Status, Trigger
 from chalicelib.core.transitions import Edge
-from chalicelib.usecases import advance, call_tools, hold, sweep, think, work
+from chalicelib.usecases import advance, await_answer, call_tools, hold, sweep, think, work
 from tests.model import puppet, roles, say
 
 Patch = pytest.MonkeyPatch
@@ -182,6 +183,29 @@ def counted_unread(patch: Patch) -> None:
 
 def unguarded(module: Any, guards: tuple[str, ...] = NOBODY_MOVED_IT, name: str = "NOBODY_HOLDS_IT") -> Any:
     return lambda patch: patch.setattr(module, name, guards)
+
+
+def broken(events: Iterable[Event], since: int) -> list[Event]:
+    """Whatever a read has met after the cursor, holes or not."""
+    return [event for event in events if event.seq > since]
+
+
+def told_alone(held: hold.Hold, data: Any) -> None:
+    """The first piece of text like any other."""
+    held.tell(EventType.TEXT_DELTA, data)
+
+
+def await_without_waking(patch: Patch) -> None:
+    class Silent(puppet.Ports):
+        def wake(self, token: str) -> None:
+            """Nobody is woken."""
+
+    def await_answer_only(run_id: str, start: int, token: str, *, runs: Any, workflow: Any) -> None:
+        silent = copy(workflow)
+        silent.__class__ = Silent
+        await_answer.await_answer(run_id, start, token, runs=runs, workflow=silent)
+
+    patch.setattr(roles, "await_answer", await_answer_only)
 
 
 def nothing(*args: Any, **named: Any) -> None:

@@ -1,4 +1,4 @@
-"""What must hold: of every table that can come about, of every call that takes effect, and of every end."""
+"""What must hold of every table that can come about. Of calls that take effect, see `call_promises`."""
 
 from __future__ import annotations
 
@@ -6,25 +6,22 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from chalicelib.core import approvals, cancelling, slots, steps
+from chalicelib.core import approvals, cancelling, slots
 from chalicelib.core.approvals import Decision
 from chalicelib.core.calls import MARGIN
 from chalicelib.core.events import OUTSIDE, Event, EventType
 from chalicelib.core.run import Run, Slot, Status
 from chalicelib.core.tools import Effect
-from chalicelib.core.transcript import messages
 from chalicelib.core.transitions import TRANSITIONS
-from tests.model.table import Call, Shelf, Table
 
 if TYPE_CHECKING:
-    from tests.model.cast import Position
-    from tests.model.state import Scenario
+    pass
 
-_TAKES = frozenset({EventType.RUN_STARTED, EventType.RUN_ATTEMPT, EventType.RUN_RESUMED})
+TAKES = frozenset({EventType.RUN_STARTED, EventType.RUN_ATTEMPT, EventType.RUN_RESUMED})
 _BEGINS = frozenset(
-    {EventType.STEP_STARTED, EventType.STEP_RESET, EventType.TOOL_STARTED, EventType.RUN_WAITING, *_TAKES}
+    {EventType.STEP_STARTED, EventType.STEP_RESET, EventType.TOOL_STARTED, EventType.RUN_WAITING, *TAKES}
 )
-_SETTLES = frozenset({EventType.TOOL_FINISHED, EventType.TOOL_UNKNOWN})
+SETTLES = frozenset({EventType.TOOL_FINISHED, EventType.TOOL_UNKNOWN})
 _BY_ITS_HOLDER = {EventType.RUN_DONE, EventType.RUN_WAITING}
 
 
@@ -60,7 +57,7 @@ def _status_is_what_the_log_tells(run: Run, log: Sequence[Event]) -> None:
 def _an_older_attempt_is_silent(run: Run, log: Sequence[Event]) -> None:
     holder = OUTSIDE
     for event in log:
-        if event.type in _TAKES:
+        if event.type in TAKES:
             if event.attempt < holder:
                 raise Broken(f"the run is taken as attempt {event.attempt} after attempt {holder}")
             holder = event.attempt
@@ -73,11 +70,11 @@ def _an_older_attempt_is_silent(run: Run, log: Sequence[Event]) -> None:
 def _an_attempt_has_one_writer(run: Run, log: Sequence[Event]) -> None:
     writers: dict[int, str] = {}
     for event in log:
-        if event.attempt != OUTSIDE and writers.setdefault(event.attempt, _writer(event)) != _writer(event):
+        if event.attempt != OUTSIDE and writers.setdefault(event.attempt, writer(event)) != writer(event):
             raise Broken(f"two workers write as attempt {event.attempt}")
 
 
-def _writer(event: Event) -> str:
+def writer(event: Event) -> str:
     """The invocation that wrote: its write ids are of one thousand."""
     label, _, number = event.write_id.rpartition(".")
     return f"{label}.{int(number) // 1000}" if label else event.write_id
@@ -99,7 +96,7 @@ def _no_call_is_started_twice_against_its_effect(run: Run, log: Sequence[Event])
         if event.type is EventType.APPROVAL_RESOLVED and event.data["decision"] == Decision.RETRY:
             started.pop(call_id)
             settled.remove(call_id)
-        elif event.type in _SETTLES:
+        elif event.type in SETTLES:
             settled.add(call_id)
         elif event.type is EventType.TOOL_STARTED:
             if call_id in started:
@@ -168,7 +165,7 @@ def _no_message_is_left_unseen(run: Run, log: Sequence[Event]) -> None:
 def _the_end_names_what_is_unsettled(run: Run, log: Sequence[Event]) -> None:
     end = log[-1]
     if end.type in (EventType.RUN_CANCELLED, EventType.RUN_FAILED):
-        settled = {event.data["call_id"] for event in log if event.type in _SETTLES}
+        settled = {event.data["call_id"] for event in log if event.type in SETTLES}
         started = {event.data["call_id"] for event in log if event.type is EventType.TOOL_STARTED}
         if set(end.data.get("unsettled", ())) != started - settled:
             raise Broken("the end does not name the calls whose outcome nobody knows")
@@ -212,92 +209,3 @@ def check_slots(run: Run, other: bool, own: bool, resuming: bool) -> None:
     stands = own == (run.slot is Slot.HELD) and resuming == (run.slot is Slot.WANTED and slots.resumes(run))
     if not stands or not slots.fits(run):
         raise Broken(f"the account's slots say otherwise than the {run.status} run")
-
-
-def check_call(shelf: Shelf, table: Table, call: Call, caller: Position, now: datetime) -> None:
-    """The promises about a call that is about to take effect. Raises `Broken`."""
-    if call.kind not in ("append", "commit", "renew", "hand back", "think"):
-        return
-    _, result = (table, ()) if call.kind == "think" else shelf.apply(call, table)
-    if result and result[0] not in ("ok", "run"):
-        return
-    run = shelf.runs[table.run]
-    match call.kind:
-        case "append":
-            _overwrites_nothing(shelf, table, call.args[0])
-        case "commit":
-            _robs_nobody(shelf.events[call.args[2][-1]], run, caller, now)
-        case "renew" | "hand back":
-            _is_its_own_lease(shelf.log(table.log), caller)
-        case "think":
-            _was_shown_the_log(shelf, table, *call.args)
-
-
-def check_arrival(shelf: Shelf, table: Table, call: Call) -> None:
-    """The promise about a copy of a write that arrives late. Raises `Broken`."""
-    if call.kind != "hand back" or shelf.apply(call, table)[0] == table:
-        return
-    took = next(event for event in reversed(shelf.log(table.log)) if event.type in _TAKES)
-    if _number(took.write_id) > _number(call.args[1]):
-        raise Broken("a late write of an earlier hold takes the lease of a later one")
-
-
-def _number(write_id: str) -> int:
-    return int(write_id.rpartition(".")[2])
-
-
-def _overwrites_nothing(shelf: Shelf, table: Table, event: int) -> None:
-    wrote = shelf.events[event]
-    if any(each.seq == wrote.seq and each.write_id != wrote.write_id for each in shelf.log(table.log)):
-        if shelf.rules.absent:
-            raise Broken("a writer takes another's event for its own")
-        raise Broken(f"{wrote.type} overwrites the event at seq {wrote.seq}")
-
-
-def _robs_nobody(event: Event, run: Run, caller: Position, now: datetime) -> None:
-    held = run.lease_until is not None and now < run.lease_until
-    if event.type in _TAKES and held and event.attempt > run.attempt:
-        raise Broken("a run is taken out of a live worker's hands")
-    if event.ends and event.attempt == OUTSIDE and held:
-        raise Broken(f"{event.type} ends a run under its live worker")
-    if caller.role[0] == "abandon" and run.start != caller.role[1]:
-        raise Broken("a stale execution fails a run that has a newer one")
-    if caller.role[0] == "abandon" and run.status is Status.WAITING:
-        raise Broken("a run is failed over an open question")
-
-
-def _is_its_own_lease(log: Sequence[Event], caller: Position) -> None:
-    took = next(event for event in reversed(log) if event.type in _TAKES)
-    if not took.write_id.startswith(f"{caller.label}."):
-        raise Broken("a worker touches a lease that is another's")
-
-
-def _was_shown_the_log(shelf: Shelf, table: Table, step: int, shown: object) -> None:
-    """What a model is shown is what stands in the log up to its step, and nothing of what came later."""
-    run_id, log = shelf.runs[table.run].run_id, shelf.log(table.log)
-    step_begun = steps.current(run_id, log)
-    if step_begun is None or step_begun.number != step:
-        return  # Somebody has taken over; this call is made in vain, and closed.
-    if shelf.freezer.freeze(messages(run_id, log, step_begun.began)) != shown:
-        raise Broken("a model is shown more than its step began with: the next one answers it again")
-
-
-def check_effect(shelf: Shelf, table: Table, call_id: str, effects: Sequence[str], scenario: Scenario) -> None:
-    """The promises about a tool that is about to have its effect. Raises `Broken`."""
-    log = shelf.log(table.log)
-    started = [event for event in log if event.type is EventType.TOOL_STARTED and event.data["call_id"] == call_id]
-    if not started:
-        raise Broken("a tool has its effect before tool.started stands in the log")
-    if started[0].data["effect"] == Effect.IRREVERSIBLE and effects.count(call_id) > _retries(log, call_id):
-        raise Broken("an irreversible effect happens twice")
-    settled = any(
-        event.type in _SETTLES and event.data["call_id"] == call_id for event in log if event.seq > started[-1].seq
-    )
-    if settled and not scenario.late_effects:
-        raise Broken("a tool has its effect after its outcome was written down")
-
-
-def _retries(log: Sequence[Event], call_id: str) -> int:
-    """How often a person said that the call did not happen, and is to be made again."""
-    answers = (event.data for event in log if event.type is EventType.APPROVAL_RESOLVED)
-    return sum(answer["call_id"] == call_id and answer["decision"] == Decision.RETRY for answer in answers)

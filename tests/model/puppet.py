@@ -91,9 +91,13 @@ class Ports(Outside):
     # RunStore
 
     def log(self, run_id: str, since: int = cursor.START) -> tuple[Run | None, list[Event]]:
-        read = self.ask("events", since)
+        """A Query reads item by item. What comes about while it reads is met beyond where it has read, but for the next
+        event: that place was looked at when nothing stood there."""
+        read = self._shelf.log(self.ask("events", since)[1])
+        after = self._shelf.log(self.ask("events beyond")[1])
         run = self._shelf.runs[self.ask("run behind")[1]]
-        return run, list(cursor.unbroken(self._shelf.log(read[1]), since))
+        beyond = [event for event in after if event.seq > cursor.following(read[-1].seq)]
+        return run, list(cursor.unbroken([*read, *beyond], since))
 
     def remains(self, run_id: str) -> tuple[Run | None, list[Event]]:
         return self.log(run_id)

@@ -27,7 +27,7 @@ LAMBDA_SECONDS = 36_000.0
 """More than any search lasts: when a Lambda ends is for the search to say, not for the clock."""
 
 
-def _advance(ports: Ports, start: int, steps: int) -> Any:
+def _advance(ports: Ports, start: int, steps: int, lap: int) -> Any:
     needs = Needs(
         runs=ports,
         slots=ports,
@@ -40,7 +40,7 @@ def _advance(ports: Ports, start: int, steps: int) -> Any:
         chance=ports,
         crew=ports,
     )
-    return advance(RUN_ID, start, 0, Slice(LAMBDA_SECONDS, steps), needs=needs)
+    return advance(RUN_ID, start, lap, Slice(LAMBDA_SECONDS, steps), needs=needs)
 
 
 def _await_answer(ports: Ports, start: int, token: str) -> Any:

@@ -50,6 +50,11 @@ SLOT_VARIANTS = (
         "the run is pending for ever",
     ),
     Variant(
+        "the slot among the conditions of a change",
+        in_world(worlds.CROWDED_CANCELLED, Rules(unguarded=("slot",)), cancels=1, frees=1),
+        "a cancelled run is for ever due",
+    ),
+    Variant(
         "the slot that goes with the end",
         in_world(worlds.CROWDED_CANCELLED, cancels=1, frees=1),
         "the account's slots say otherwise",

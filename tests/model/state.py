@@ -31,7 +31,8 @@ class Faults(NamedTuple):
 
 
 class Execution(NamedTuple):
-    """One Step Functions execution. `ids` counts the write ids that its invocations used, `asks` its task tokens."""
+    """One Step Functions execution. `ids` counts the write ids that its invocations used, `asks` its task tokens, and
+    `laps`, where the scenario bounds them, how often it went on to `Advance`."""
 
     start: int
     phase: str
@@ -39,6 +40,7 @@ class Execution(NamedTuple):
     token: str = ""
     asks: int = 0
     ids: int = 0
+    laps: int = 0
 
 
 class Actor(NamedTuple):
@@ -86,6 +88,10 @@ class Scenario:
     seconds: int = 30_000
     executions: int = 1
     """0: the start of the submitted run was lost."""
+    at_once: int = 1
+    """So many sweepers, and so many cancellers, can be at work at the same time."""
+    laps: int = 0
+    """After so many laps the history of an execution is full, and Step Functions ends it; 0: it never is."""
     torn_reads: bool = False
     """A Query reads its items one after the other, and something can be written in between."""
     hole: bool = False

@@ -66,10 +66,14 @@ class Rules:
     """How a writer knows its own event again: `write id`, `attempt`, or not at all."""
     one_transaction: bool = True
     """The run's change and its event take effect together."""
-    guards: bool = True
-    """The fields that a change was made from must still stand."""
+    unguarded: tuple[str, ...] = ()
+    """Fields that a change was made from, and that need not stand any more; all others that it names must."""
+    start_unmoved: bool = True
+    """A run's executions are counted up only if it still is as it was read."""
+    same_attempt: bool = True
+    """A lease is renewed, or given back, by its own attempt only."""
     lease_present: bool = True
-    """A lease is renewed, or given back, only where there is one, and by its own attempt."""
+    """A lease is renewed, or given back, only where there is one."""
     same_start: bool = True
     """A token is kept only for the run's own start."""
     no_answer_yet: bool = True
@@ -133,8 +137,15 @@ class Shelf:
             done = self._memo[key] = getattr(self, "_" + call.kind.replace(" ", "_"))(table, *call.args)
         return done
 
+    def made(self, kind: str) -> list[tuple[Table, Table]]:
+        """The tables before and after every call of that kind that was made so far."""
+        return [(before, after) for (call, before), (after, _) in self._memo.items() if call.kind == kind]
+
     def _events(self, table: Table, since: int) -> tuple[Table, Result]:
         return table, ("events", table.log, since)
+
+    def _events_beyond(self, table: Table) -> tuple[Table, Result]:
+        return table, ("events", table.log)
 
     def _run(self, table: Table) -> tuple[Table, Result]:
         return table, ("run", table.run)
@@ -158,7 +169,7 @@ class Shelf:
         standing = self._standing(table, events[0])
         if standing is not None:
             return table, OK if self._own(standing, events[0]) else ("collision", standing)
-        if self.rules.guards and not self._same(table.run, before, guards):
+        if not self._same(table.run, before, [name for name in guards if name not in self.rules.unguarded]):
             return table, MOVED
         held, refused = self._slots(table.held, self.runs[before], self.runs[after])
         if refused:
@@ -190,7 +201,7 @@ class Shelf:
     def _raise_start(self, table: Table, run: int, due_at: datetime, write_id: str) -> tuple[Table, Result]:
         if table.traces[1] == write_id:
             return table, ("run", table.run)
-        if not self._same(table.run, run, (*NOBODY_MOVED_IT, "start")):
+        if self.rules.start_unmoved and not self._same(table.run, run, (*NOBODY_MOVED_IT, "start")):
             return table, MOVED
         now = self.runs[table.run]
         raised = replace(now, start=now.start + 1, due_at=due_at, slot=now.slot and Slot.HELD)
@@ -274,4 +285,5 @@ class Shelf:
         return self.runs.number(replace(self.runs[now], **differs))
 
     def _holds(self, now: Run, own: Run) -> bool:
-        return not self.rules.lease_present or (now.attempt == own.attempt and now.lease_until is not None)
+        its_own = now.attempt == own.attempt or not self.rules.same_attempt
+        return its_own and (now.lease_until is not None or not self.rules.lease_present)

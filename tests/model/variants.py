@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from datetime import timedelta
 
 import pytest
 
-from chalicelib.core import approvals, calls, cancelling, decide, lease, settle
-from chalicelib.core.change import NOBODY_HOLDS_IT
+from chalicelib.core import cancelling, cursor, decide, lease, settle
+from chalicelib.core.change import NOBODY_HOLDS_IT, NOBODY_MOVED_IT
 from chalicelib.core.fence import Verdict
-from chalicelib.core.permissions import Judgement, Ruling
-from chalicelib.core.tools import Effect
-from chalicelib.usecases import abandon, cancel, confirm, gate, sweep
+from chalicelib.core.run import Status
+from chalicelib.usecases import abandon, advance, cancel, confirm, sweep
+from chalicelib.usecases.hold import Hold
 from tests.model import patches
 from tests.model import scenarios as worlds
 from tests.model.state import Faults, Scenario
@@ -100,6 +99,23 @@ VARIANTS = (
         "a model is shown more than its step began with",
         patches.shown_all,
     ),
+    Variant(
+        "the unbroken prefix of a read",
+        in_world(worlds.TORN_MESSAGES, says=2),
+        "a model is shown less than its step began with",
+        lambda patch: patch.setattr(cursor, "unbroken", patches.broken),
+    ),
+    Variant(
+        "the first text.delta and the change to streaming as one",
+        in_world(worlds.TWIN),
+        "the run is running, its log tells streaming",
+        lambda patch: patch.setattr(Hold, "tell_text", patches.told_alone),
+    ),
+    Variant(
+        "what a change was made from, among its conditions",
+        in_world(worlds.TORN_WAIT, Rules(unguarded=NOBODY_MOVED_IT), cancels=1),
+        "the run is cancelling, its log tells waiting",
+    ),
     # Section 3: the run's states.
     Variant(
         "run.cancelling before run.cancelled",
@@ -150,6 +166,11 @@ VARIANTS = (
         "has a lease",
     ),
     Variant(
+        "the attempt among the conditions of a renewal",
+        in_world(worlds.TWIN, Rules(same_attempt=False), ticks=1, twins=1),
+        "renew: a worker touches a lease that is another's",
+    ),
+    Variant(
         "an attempt of its own for every hold",
         in_world(worlds.SLICES, delayed=1),
         "a late write of an earlier hold takes the lease of a later one",
@@ -172,6 +193,17 @@ VARIANTS = (
         in_world(worlds.TWIN, crashes=1),
         "for ever",
         patches.start_uncounted,
+    ),
+    Variant(
+        "the run as it was read, for its starts to be counted up",
+        in_world(worlds.SWEEPERS, Rules(start_unmoved=False), sweeps=2),
+        "a done run is for ever due",
+    ),
+    Variant(
+        "the hand-over before a history is full",
+        in_world(worlds.LONG),
+        "the run is running for ever (no execution)",
+        lambda patch: patch.setattr(advance, "LAPS_PER_EXECUTION", 10**9),
     ),
     Variant(
         "the sweeper's new starts",
@@ -198,6 +230,12 @@ VARIANTS = (
         lambda patch: patch.setattr(lease, "held", patches.no),
     ),
     Variant(
+        "the open question that Abandon looks for",
+        in_world(worlds.QUESTION_BUG, twins=1, bugs=1),
+        "a run is failed over an open question",
+        lambda patch: patch.setattr(abandon, "_MAY_FAIL", abandon._MAY_FAIL | {Status.WAITING}),
+    ),
+    Variant(
         "the count of lapsed holds",
         in_world(worlds.POISON),
         "the world never comes to rest",
@@ -215,6 +253,12 @@ VARIANTS = (
         "for ever",
     ),
     Variant(
+        "the wake-up by AwaitAnswer itself",
+        in_world(worlds.WOKEN, says=1),
+        "for ever",
+        patches.await_without_waking,
+    ),
+    Variant(
         "the start among the conditions of keeping a token",
         in_world(worlds.RESTARTED, Rules(same_start=False), says=1, sweeps=1),
         "for ever",
@@ -230,67 +274,5 @@ VARIANTS = (
         in_world(worlds.WAIT, says=1),
         "never due",
         patches.answer_not_due,
-    ),
-    # Section 5: exactly what was promised, once.
-    Variant(
-        "tool.started before the effect",
-        in_world(worlds.PAYMENT),
-        "before tool.started stands in the log",
-        patches.effect_first,
-    ),
-    Variant(
-        "the irreversible call that is never made again",
-        in_world(worlds.PAYMENT, ticks=1, crashes=1),
-        "an irreversible call is started twice",
-        lambda patch: patch.setattr(Effect, "repeatable", property(lambda effect: True)),
-    ),
-    Variant(
-        "the look at deadline and lease right before the effect",
-        in_world(worlds.PAYMENT, ticks=1, twins=1),
-        "a tool has its effect after its outcome was written down",
-        patches.no_look_before_the_effect,
-    ),
-    Variant(
-        "the wait for a dead worker's deadline",
-        in_world(worlds.LAGGING, ticks=1, sweeps=1),
-        "a tool has its effect after its outcome was written down",
-        lambda patch: patch.setattr(calls, "_safe_from", patches.nothing),
-    ),
-    Variant(
-        "the margin for a clock that is behind",
-        in_world(worlds.LAGGING, ticks=1, sweeps=1),
-        "a tool has its effect after its outcome was written down",
-        lambda patch: patch.setattr(calls, "MARGIN", timedelta()),
-    ),
-    # Section 5: what people are asked.
-    Variant(
-        "the question before a risky call",
-        in_world(worlds.QUESTION),
-        "a risky call is made that nobody approved",
-        lambda patch: patch.setattr(gate, "judge", lambda *asked: Judgement(Ruling.ALLOW, "")),
-    ),
-    Variant(
-        "the decision that stands",
-        in_world(worlds.QUESTION, approves=1, denies=1),
-        "a question is answered twice",
-        patches.decide_again,
-    ),
-    Variant(
-        "the question that goes with its answer",
-        in_world(worlds.QUESTION, approves=1),
-        "lists other questions than its log has open",
-        lambda patch: patch.setattr(approvals, "asks_after", lambda asks, *told: asks),
-    ),
-    Variant(
-        "the questions that an end closes",
-        in_world(worlds.QUESTION_CANCELLED, cancels=1),
-        "lists other questions than its log has open",
-        patches.questions_outlive,
-    ),
-    Variant(
-        "the person who is asked before a payment is made again",
-        in_world(worlds.OUTCOME, ticks=1, crashes=1),
-        "an irreversible call is started twice",
-        patches.retry_unasked,
     ),
 )

@@ -13,9 +13,12 @@ from chalicelib.core.change import record
 from chalicelib.core.cursor import START
 from chalicelib.core.events import OUTSIDE, EventType, Stamp
 from chalicelib.core.run import Budget, Run, Status
+from chalicelib.usecases.advance import LAPS_PER_EXECUTION
 from chalicelib.usecases.route import Next, Route
+from tests.model.call_promises import check_arrival, check_call, check_effect
 from tests.model.cast import Cast, Role
-from tests.model.promises import Broken, check_arrival, check_call, check_effect
+from tests.model.outside import APART, comes_in
+from tests.model.promises import Broken
 from tests.model.roles import ACCOUNT, NAMES, ROLES, RUN_ID
 from tests.model.state import (
     Actor,
@@ -39,7 +42,7 @@ class World:
         self.scenario = scenario
         self.shelf = Shelf(scenario.rules)
         self.cast = Cast(self.shelf, scenario.around, ROLES)
-        immediate = set() if scenario.torn_reads else {"run behind", "event before"}
+        immediate = set() if scenario.torn_reads else {"events beyond", "run behind", "event before"}
         immediate |= set() if scenario.around.crowded else {"held"}
         self._immediate = immediate | {"think"} | (set() if scenario.hole else {"effect"})
 
@@ -79,7 +82,7 @@ class World:
             yield self.arrives(state, number, call)
         for execution in state.executions:
             yield from self.moves(state, execution)
-        yield from self._comes_in(state)
+        yield from comes_in(self, state)
 
     def _acts(self, state: State, actor: Actor) -> Iterator[tuple[Step, State]]:
         call = self.cast[actor.at].call
@@ -168,7 +171,7 @@ class World:
         until = now + timedelta(seconds=route.seconds)
         match route.next:
             case Next.CONTINUE:
-                return self._advances(state, execution)
+                return self._goes_round(state, execution)
             case Next.WAIT:
                 return moved(state, execution._replace(phase="waits"))
             case Next.ASK:
@@ -179,15 +182,26 @@ class World:
     def _asks(self, state: State, execution: Execution, until: datetime) -> State:
         token = f"token {execution.start}.{execution.asks}"
         asking = execution._replace(phase="asks", until=until, token=token, asks=execution.asks + 1)
-        return self._joined(moved(state, asking), "await answer", (execution.start, token))
+        return self.joined(moved(state, asking), "await answer", (execution.start, token))
+
+    def _goes_round(self, state: State, execution: Execution) -> State:
+        """To `Advance` once more, if its history has room for that."""
+        if not self.scenario.laps:
+            return self._advances(state, execution)
+        execution = execution._replace(laps=execution.laps + 1)
+        if execution.laps > self.scenario.laps:
+            return moved(state, execution._replace(phase="ended", until=None, token=""))
+        return self._advances(state, execution)
 
     def _advances(self, state: State, execution: Execution) -> State:
         state = moved(state, execution._replace(phase="advances", until=None, token=""))
-        args = (execution.start, self.scenario.steps_per_slice)
-        return self._joined(state, "advance", args, execution.ids)
+        lap = LAPS_PER_EXECUTION if execution.laps and execution.laps == self.scenario.laps else 0
+        args = (execution.start, self.scenario.steps_per_slice, lap)
+        return self.joined(state, "advance", args, execution.ids)
 
-    def _joined(self, state: State, role: str, args: Role = (), offset: int = 0) -> State:
-        name = NAMES[role] + (f" {args[0]}" if args else "")
+    def joined(self, state: State, role: str, args: Role = (), offset: int = 0, name: str = "") -> State:
+        """With somebody more at work: in that role, and at its first call."""
+        name = name or NAMES[role] + (f" {args[0]}" if args else "")
         at = self.cast.begin((role, *args), name, offset, self.now(state, name))
         return state._replace(actors=tuple(sorted((*state.actors, Actor(name, at)))))
 
@@ -201,7 +215,7 @@ class World:
     def _woken(self, state: State, token: str) -> State:
         for execution in state.executions:
             if execution.phase == "asks" and execution.token == token:
-                return self._advances(state, execution)
+                return self._goes_round(state, execution)
         return state
 
     # What can go wrong
@@ -228,7 +242,7 @@ class World:
         position = self.cast[actor.at]
         execution = execution_of(state, position.role[1])
         assert execution is not None
-        twin = self._advances(state, execution._replace(ids=position.ids + _APART))
+        twin = self._advances(state, execution._replace(ids=position.ids + APART))
         return Step(actor.name, "is invoked again while it works"), twin
 
     def _has_a_bug(self, state: State, actor: Actor) -> tuple[Step, State]:
@@ -239,7 +253,7 @@ class World:
         assert execution is not None
         state = without(state._replace(left=left), actor)
         state = moved(state, execution._replace(phase="abandons", ids=position.ids))
-        return Step(actor.name, "raises KeyError"), self._joined(state, "abandon", (execution.start,))
+        return Step(actor.name, "raises KeyError"), self.joined(state, "abandon", (execution.start,))
 
     def arrives(self, state: State, number: int, call: Call) -> tuple[Step, State]:
         """A copy of a write arrives late, and nobody hears its answer."""
@@ -253,52 +267,17 @@ class World:
     def moves(self, state: State, execution: Execution) -> Iterator[tuple[Step, State]]:
         who = f"execution {execution.start}"
         if execution.phase == "waits":
-            yield Step(who, "has waited"), self._advances(state, execution)
+            yield Step(who, "has waited"), self._goes_round(state, execution)
         if execution.phase == "asks" and self._over(state, execution):
-            yield Step(who, "has waited for an answer long enough"), self._advances(state, execution)
+            yield Step(who, "has waited for an answer long enough"), self._goes_round(state, execution)
         if execution.phase == "ended" and state.left.put_backs and not self.run(state).status.terminal:
             left = state.left._replace(put_backs=state.left.put_backs - 1)
-            told = self._joined(state._replace(left=left), "put back", (execution.start,))
+            told = self.joined(state._replace(left=left), "put back", (execution.start,), left.put_backs * APART)
             yield Step(who, "is told to have ended"), told
 
     def swept(self, state: State) -> State:
         """The minute's tick, when it is due."""
-        return self._joined(state, "sweep", offset=(_APART + state.time) * _APART)
-
-    def other_ends(self, state: State) -> State:
-        """The other run of the account frees its slot, and whoever ended it begins who is in line."""
-        held = state.table.held._replace(other=False)
-        return self._joined(state._replace(table=state.table._replace(held=held)), "admit", offset=_APART * _APART)
-
-    def _others(self, state: State) -> Iterator[tuple[Step, State]]:
-        held, left = state.table.held, state.left
-        if left.frees and held.other and NAMES["admit"] not in {actor.name for actor in state.actors}:
-            yield Step("another run", "ends"), self.other_ends(state._replace(left=left._replace(frees=left.frees - 1)))
-        if left.takes and not any(held):
-            taken = state.table._replace(held=held._replace(other=True))
-            yield Step("another run", "begins"), state._replace(table=taken, left=left._replace(takes=left.takes - 1))
+        return self.joined(state, "sweep", offset=(APART + state.time) * APART)
 
     def _over(self, state: State, execution: Execution) -> bool:
         return execution.until is not None and self.now(state) >= execution.until
-
-    def _comes_in(self, state: State) -> Iterator[tuple[Step, State]]:
-        left, names = state.left, {actor.name for actor in state.actors}
-        if left.ticks:
-            ticked = state._replace(time=state.time + 1, left=left._replace(ticks=left.ticks - 1))
-            yield Step("time", "passes"), ticked
-        yield from self._others(state)
-        run = self.run(state)
-        for role, field_name in _COMES_IN:
-            count = getattr(left, field_name)
-            wanted = run.asks if role in _DECIDES else not run.status.terminal
-            if count and wanted and NAMES[role] not in names:
-                fewer = state._replace(left=left._replace(**{field_name: count - 1}))
-                yield Step(NAMES[role], "comes"), self._joined(fewer, role, offset=count * _APART)
-
-
-_DECIDES = {"approve": "approves", "deny": "denies", "retry": "retries"}
-_COMES_IN = (("sweep", "sweeps"), ("cancel", "cancels"), ("say", "says"), *_DECIDES.items())
-"""Who comes from outside, and how often each still may; whoever decides comes when something is asked."""
-
-_APART = 1000
-"""So far apart are the write ids of invocations that may be at work at the same time under one name."""

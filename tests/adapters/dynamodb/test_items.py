@@ -50,6 +50,13 @@ def test_no_field_of_a_run_is_forgotten() -> None:
     assert {field.name for field in fields(Run)} <= items.run_item(full).keys()
 
 
+def test_neither_a_run_nor_an_event_expires_by_itself() -> None:
+    event = an_event(1)
+
+    assert keys.TTL not in items.event_item(a_run(), event, items.data_text(event.data))
+    assert keys.TTL not in items.run_item(a_full_run())
+
+
 @pytest.mark.parametrize("microsecond", [0, 1, 123000, 999999])
 def test_times_are_exact(microsecond: int) -> None:
     at = NOON.replace(microsecond=microsecond)
