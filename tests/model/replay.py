@@ -62,7 +62,9 @@ class Replay:
             elif step.call is not None and step.call.kind in _CALLS:
                 answer = _CALLS[step.call.kind](step.call, self)
                 expected = _in_words(step.call, step.result, self.shelf)
-                assert _bare(answer) == _bare(expected), f"step {number}: {step.who} {step.what}"
+                assert _bare(answer) == _bare(expected), (
+                    f"step {number}: {step.who} {step.what}; the store says: {answer}"
+                )
         run, log = self.runs.log(RUN_ID)
         assert run is not None
         return run, log

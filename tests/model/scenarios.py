@@ -138,7 +138,7 @@ TORN_MESSAGES = Scenario(
 SWEEPERS = Scenario(
     "a start that was lost, and two sweepers at once",
     models.around(models.short),
-    Faults(ticks=1, crashes=1, sweeps=2),
+    Faults(ticks=1, sweeps=2),
     Faults(ticks=1, crashes=1, sweeps=2, put_backs=1),
     executions=0,
     at_once=2,
