@@ -37,7 +37,7 @@ suite: setup ## the tests without lint
 crash: setup ## kill a worker at every one of its AWS calls, and processes fifty times; minutes
 	CRASH_POINTS=all $(BIN)/python -m pytest -n 2 -rP tests/crash tests/usecases/test_archive.py tests/usecases/test_delete_run.py $(ARGS)
 
-model: setup ## the model checker with wider bounds: eight million states, a quarter of an hour
+model: setup ## the model checker with wider bounds: eight million states, twenty minutes
 	MODEL=whole $(BIN)/python -m pytest -q -s tests/model/test_protocol.py $(ARGS)
 
 soak: setup ## five hundred runs, fifty at a time, lines cut and runs cancelled; minutes
