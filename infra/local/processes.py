@@ -9,7 +9,6 @@ import sys
 import threading
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import IO, Any
 
@@ -84,8 +83,8 @@ class Environment:
             "invoked_function_arn": context.invoked_function_arn,
             "memory_limit_in_mb": context.memory_limit_in_mb,
             "aws_request_id": context.aws_request_id,
-            # The process has the machine's clock, whatever the local cloud has.
-            "deadline": (datetime.now(UTC) + _left(context)).isoformat(),
+            # The process has a clock of its own: the machine's, or the fast one.
+            "seconds": context.get_remaining_time_in_millis() / 1000,
         }
         try:
             self._requests.write(json.dumps({"event": event, "context": told}) + "\n")
@@ -177,10 +176,6 @@ class Processes:
             "AWS_LAMBDA_FUNCTION_MEMORY_SIZE": str(function.memory),
         }
         return {**function.environment, **self._variables, **lambda_sets}
-
-
-def _left(context: LambdaContext) -> timedelta:
-    return timedelta(milliseconds=context.get_remaining_time_in_millis())
 
 
 def _print(output: IO[str], print_line: Callable[[str], None]) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from datetime import datetime
+from datetime import timedelta
 from typing import Any
 
 from chalicelib import bootstrap
@@ -26,7 +26,7 @@ def main() -> None:
     with os.fdopen(int(descriptor), "w") as answers:
         for line in sys.stdin:
             asked: dict[str, Any] = json.loads(line)
-            deadline = datetime.fromisoformat(asked["context"].pop("deadline"))
+            deadline = clock.now() + timedelta(seconds=asked["context"].pop("seconds"))
             outcome = call(handler, asked["event"], LambdaContext(**asked["context"], deadline=deadline, clock=clock))
             sys.stdout.flush()
             answers.write(json.dumps({"payload": outcome.payload, "failed": outcome.failed}) + "\n")

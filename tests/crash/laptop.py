@@ -50,9 +50,9 @@ class Laptop:
         self.kill()
 
     @property
-    def log(self) -> list[str]:
-        """What it has printed, with what its Lambdas have if it is not `quiet`."""
-        return (self.folder / "log").read_text().splitlines()
+    def log(self) -> str:
+        """What it has printed, and if it is not `quiet` what its Lambdas have; two lines may stand in one."""
+        return (self.folder / "log").read_text()
 
     @property
     def key(self) -> str:

@@ -6,6 +6,7 @@ on its way: it finds out by that write's answer, before it looks at anything els
 
 from __future__ import annotations
 
+import re
 import signal
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -83,9 +84,8 @@ def nothing_came_of_it(worker: Frozen, laptop: Laptop, client: PawlClient, provi
     calls = provider.of(worker.said)
     assert [call.turn for call in calls] == [0, *range(TURNS)]
     assert [call.hung_up.is_set() for call in calls] == [True, *[False] * TURNS]
-    (late,) = [line for line in laptop.log if "late=True" in line and worker.run_id in line]
-    assert "of=model_call" in late
-    assert "attempt=1 step=1 bytes=" in late
+    late = rf"late=True of=(\w+) run_id={worker.run_id} attempt=(\d+) step=(\d+) bytes=\d+"
+    assert re.findall(late, laptop.log) == [("model_call", "1", "1")]
 
 
 def attempts(laptop: Laptop, run_id: str) -> list[int]:

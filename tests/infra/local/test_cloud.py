@@ -6,6 +6,7 @@ import json
 import os
 import threading
 from contextlib import AbstractContextManager
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from queue import SimpleQueue
 from typing import Any
@@ -15,6 +16,7 @@ import pytest
 from chalicelib.ports.clock import Clock
 from infra.local import functions, stepfunctions
 from infra.local.cloud import LocalCloud
+from infra.local.speed import VARIABLE, FastTime
 from tests.infra.local import standin
 from tests.infra.local.conftest import BringUp, options
 from tests.infra.local.test_stepfunctions import begin, hand
@@ -36,6 +38,13 @@ def test_no_process_is_left_behind() -> None:
         pid = cloud.invoke("show", {}).payload["pid"]
     with pytest.raises(ProcessLookupError):
         os.kill(pid, 0)
+
+
+def test_a_process_whose_time_runs_faster_has_all_of_a_functions_seconds(bring_up: BringUp) -> None:
+    time = FastTime(3, datetime.now(UTC) - timedelta(hours=1))
+    world = {"PAWL_TABLE": "runs", "PAWL_BUCKET": "payloads", "PAWL_STATE_MACHINE_ARN": "arn:loop"}
+    cloud = bring_up(processes=True, clock=time, environment={VARIABLE: str(time), **world})
+    assert 0 < cloud.invoke("show", {}).payload["left"] <= 60_000
 
 
 def table_of(cloud: LocalCloud) -> str:
