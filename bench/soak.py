@@ -38,9 +38,8 @@ PAUSE = 0.5
 CUTS_A_RUN = 20
 """At most, on the average."""
 SERVING = {"app", "chalice", "chalicelib", "infra", "anyio", "starlette", "uvicorn", "websockets", "wsproto"}
-FIRST_CUT, DOUBLED = 200, 9
-"""A line is cut after so many bytes, doubled by chance up to so often: in the middle of the first frame, or late enough
-for any. A socket's frame is a whole page, up to 200 events, and one that is always cut would never get through."""
+FIRST_CUT = 200
+"""Bytes: a line is cut after so many, or more, in the middle of its first frame or later."""
 
 
 @dataclass
@@ -121,7 +120,7 @@ def soak(place: Town, plan: Plan) -> Soak:
     random = Random(plan.seed)
     upstream = httpx.URL(place.cloud.url).port
     assert upstream is not None
-    with dropping(upstream, CUTS_A_RUN * plan.runs, lambda: int(FIRST_CUT * 2 ** random.uniform(0, DOUBLED))) as (
+    with dropping(upstream, CUTS_A_RUN * plan.runs, lambda: int(FIRST_CUT * 2 ** random.uniform(0, plan.doubled))) as (
         port,
         proxy,
     ):

@@ -29,7 +29,8 @@ class Plan:
     """What is lived through, and for how many seconds a run is waited for.
 
     `cancelled` is the share of runs that are to be cancelled. About half of them are not: they end before their
-    follower has seen enough of them.
+    follower has seen enough of them. What a line carries before it is cut is doubled by chance up to `doubled` times,
+    to where any frame gets through: a socket's is a whole page of up to 200 events.
     """
 
     runs: int = 500
@@ -37,6 +38,7 @@ class Plan:
     seed: int = 1
     agents: Sequence[str] = AGENTS
     cancelled: float = 0.4
+    doubled: int = 9
     patience: float = PATIENCE
 
 

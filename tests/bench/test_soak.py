@@ -16,8 +16,8 @@ from tests.builders import run_id
 from tests.stories.conftest import Town, a_town, with_scripts
 
 MIB = 2**20
-SEED = 7
-"""With it four of the longer runs are to be cancelled soon after their beginning."""
+SEED = 38
+"""With it half of the runs are slow ones, cancelled soon after they began, and two others end before their turn."""
 
 
 @pytest.fixture(scope="module")
@@ -28,12 +28,12 @@ def place() -> Iterator[Town]:
 
 
 def test_a_few_runs_live_through_cuts_and_cancels_and_are_seen_whole(place: Town) -> None:
-    done = soak(place, Plan(runs=10, at_once=5, seed=SEED, agents=("brief", "quick"), cancelled=0.7))
+    done = soak(place, Plan(runs=10, at_once=5, seed=SEED, agents=("brief", "slow"), cancelled=1.0, doubled=4))
 
     assert list(done.faults()) == []
     assert Counter(life.way for life in done.lives) == {"poll": 4, "sse": 3, "socket": 3}
     assert {life.status for life in done.lives} == {"done", "cancelled"}
-    assert done.cuts > 5
+    assert done.cuts > 1
 
 
 def test_a_run_that_does_not_end_is_stuck_for_whoever_follows_it(place: Town) -> None:
