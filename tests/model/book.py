@@ -70,6 +70,7 @@ class Freezer:
             ((tuple,), self._each),
             ((set, frozenset), lambda value, seen: frozenset(self._each(value, seen))),
             ((threading.Event,), lambda value, seen: value.is_set()),
+            ((type(threading.Lock()),), lambda value, seen: value.locked()),
             ((SimpleQueue,), lambda value, seen: self._each(contents(value), seen)),
         )
 

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 from datetime import datetime
-from types import TracebackType
 from typing import Any, NamedTuple
 
 from chalicelib.core.errors import Unavailable
-from tests.model import liveness
-from tests.model.book import Freezer
 from tests.model.promises import Broken
 from tests.model.puppet import Asked, History, Ports, Surroundings
 from tests.model.table import Call, Result, Shelf
@@ -70,7 +67,7 @@ class Cast:
         except Exception as fault:
             raise Broken(f"{label}: {type(fault).__name__}: {fault}") from fault
         except Asked as asked:
-            call, place = asked.call, (asked.call, _frames(asked.__traceback__, self._shelf.freezer))
+            call, place = asked.call, (asked.call, asked.place)
         return self._numbered((role, label, ports.ids, place), Position(role, label, history, call, outcome, ports.ids))
 
     def _numbered(self, key: Hashable, position: Position) -> int:
@@ -79,17 +76,3 @@ class Cast:
             found = self._numbers[key] = len(self._positions)
             self._positions.append(position)
         return found
-
-
-_AROUND = ("Cast.", "_advance", "_await_answer", "_abandon", "_put_back", "_sweep", "_cancel", "_say", "_admit")
-"""Frames that know more of the past than matters, or nothing."""
-
-
-def _frames(raised: TracebackType | None, freezer: Freezer) -> Hashable:
-    frames = []
-    while raised is not None:
-        code = raised.tb_frame.f_code
-        if not code.co_qualname.startswith(_AROUND):
-            frames.append((code.co_qualname, raised.tb_lasti, liveness.living(raised.tb_frame, raised.tb_lasti)))
-        raised = raised.tb_next
-    return freezer.freeze(frames)

@@ -3,10 +3,28 @@
 from __future__ import annotations
 
 import dis
-from collections.abc import Iterator
+import sys
+from collections.abc import Hashable, Iterator
 from functools import cache
 from types import CodeType, FrameType
 from typing import Any
+
+from tests.model.book import Freezer
+
+_AROUND = ("_advance", "_await_answer", "_abandon", "_put_back", "_sweep", "_cancel", "_say", "_admit")
+"""Frames that know more of the past than matters, or nothing."""
+
+
+def frames(freezer: Freezer) -> Hashable:
+    """Where the use case stands that has just asked for something: taken before it is unwound, which changes things."""
+    found, frame = [], sys._getframe(2)
+    while frame.f_code.co_qualname != "Cast._run":
+        code, at = frame.f_code, frame.f_lasti
+        if not code.co_qualname.startswith(_AROUND):
+            found.append((code.co_qualname, at, living(frame, at)))
+        assert frame.f_back is not None, "every use case is run by the cast"
+        frame = frame.f_back
+    return freezer.freeze(found)
 
 
 def living(frame: FrameType, at: int) -> dict[str, Any]:

@@ -79,9 +79,9 @@ def effect_first(patch: Patch) -> None:
 
 
 def no_look_before_the_effect(patch: Patch) -> None:
-    def work(one: Any, held: hold.Hold, inbox: Any, gate: Any, stop: Any) -> Callable[[], None]:
+    def work(one: Any, held: hold.Hold, results: Any, gate: Any, stop: Any) -> Callable[[], None]:
         def work() -> None:
-            inbox.put((one, gate.toolbox.call(gate.invocation(one.call, one.deadline, stop, held))))
+            results.put(one, gate.toolbox.call(gate.invocation(one.call, one.deadline, stop, held)))
 
         return work
 

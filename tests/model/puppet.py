@@ -8,7 +8,7 @@ histories that lead to the same frames are one position, and the search follows 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from queue import SimpleQueue
@@ -27,6 +27,7 @@ from chalicelib.core.tools import Invocation, ToolResult, ToolSpec
 from chalicelib.ports.model import ModelRequest
 from chalicelib.ports.run_store import Claim, Page
 from tests.model.book import Outside, contents
+from tests.model.liveness import frames
 from tests.model.table import LOST, MOVED, NO_SLOT, Call, Result, Shelf
 
 T = TypeVar("T")
@@ -40,11 +41,12 @@ History = tuple[tuple[Result, datetime], ...]
 
 
 class Asked(BaseException):
-    """The use case has asked for something that has no answer yet."""
+    """The use case has asked for something that has no answer yet. `place` is where it then stood."""
 
-    def __init__(self, call: Call) -> None:
+    def __init__(self, call: Call, place: Hashable) -> None:
         super().__init__(call)
         self.call = call
+        self.place = place
 
 
 @dataclass(frozen=True)
@@ -76,7 +78,7 @@ class Ports(Outside):
         """The recorded answer. Raises `Asked`, or the fault that the answer is."""
         answer = next(self._answers, None)
         if answer is None:
-            raise Asked(Call(kind, args))
+            raise Asked(Call(kind, args), frames(self._shelf.freezer))
         result, self._now = answer
         if result[0] == "collision":
             raise Collision(self._shelf.events[result[1]])
