@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from chalicelib.core.doctor import Case
+from chalicelib.core.case import Case
 from chalicelib.core.run import Run
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from chalicelib.core import doctor, ids, lease
-from chalicelib.core.doctor import Case, Code, Finding
+from chalicelib.core.case import Case, Code, Finding
 from chalicelib.core.errors import InvalidInput, WorkflowUnavailable
 from chalicelib.core.run import Run, Slot, Status
 from chalicelib.ports.audit import Audit

@@ -17,9 +17,10 @@ from chalicelib.adapters.dynamodb.audit import DynamoAudit
 from chalicelib.adapters.dynamodb.run_store import DynamoRunStore
 from chalicelib.adapters.dynamodb.slot_store import DynamoSlotStore
 from chalicelib.adapters.models.scripted import Turn, Unavailable
-from chalicelib.core import approvals, doctor, lease, slots
+from chalicelib.core import approvals, lease, slots
 from chalicelib.core.answer import answered
 from chalicelib.core.approvals import Decision, Question, Verdict
+from chalicelib.core.case import Finding
 from chalicelib.core.events import Event, Stamp
 from chalicelib.core.permissions import Grant, Ruling
 from chalicelib.core.run import Run, Status, Trigger
@@ -195,10 +196,10 @@ class Stage:
         return found[0].status
 
     @property
-    def findings(self) -> list[doctor.Finding]:
+    def findings(self) -> list[Finding]:
         """What the doctor has to say of the runs, the slots and the executions, a while later."""
         self.shop.time.advance(TO_END.total_seconds() + 1)
-        found, place, more = list[doctor.Finding](), None, True
+        found, place, more = list[Finding](), None, True
         while more:
             page = examine(
                 account_id="acme",

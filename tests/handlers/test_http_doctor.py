@@ -9,7 +9,7 @@ import pytest
 
 from chalicelib.bootstrap import World
 from chalicelib.core.api_key import Scope
-from chalicelib.core.doctor import Code
+from chalicelib.core.case import Code
 from chalicelib.handlers import clock, http_doctor
 from chalicelib.ports.payload_store import PayloadStore
 from tests.builders import RUN_ID

@@ -12,7 +12,8 @@ import pytest
 from chalicelib.adapters.dynamodb import items, keys
 from chalicelib.adapters.models.scripted import Dies, Turn
 from chalicelib.core import doctor, snapshot
-from chalicelib.core.doctor import OVERDUE, Case, Code, Finding, Listing
+from chalicelib.core.case import Case, Code, Finding, Listing
+from chalicelib.core.doctor import OVERDUE
 from chalicelib.core.events import Event, EventType
 from chalicelib.core.retention import ERASED_AFTER
 from chalicelib.core.run import Run, Slot, Status

@@ -9,7 +9,7 @@ import pytest
 
 from chalicelib.adapters.models.scripted import Dies, Script, Turn, Unavailable
 from chalicelib.core import doctor, errors, snapshot
-from chalicelib.core.doctor import Code
+from chalicelib.core.case import Code
 from chalicelib.core.errors import PayloadMissing
 from chalicelib.core.events import Event, EventType
 from chalicelib.core.run import Run, Status

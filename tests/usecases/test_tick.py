@@ -12,7 +12,7 @@ import pytest
 from chalicelib.adapters.dynamodb import items
 from chalicelib.adapters.dynamodb.archive_store import DynamoArchiveStore
 from chalicelib.core import snapshot
-from chalicelib.core.doctor import Code
+from chalicelib.core.case import Code
 from chalicelib.core.errors import Unavailable
 from chalicelib.core.retention import ERASED_AFTER
 from chalicelib.core.run import Status

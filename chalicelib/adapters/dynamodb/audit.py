@@ -10,8 +10,8 @@ from chalicelib.adapters.aws.retry import Retry
 from chalicelib.adapters.dynamodb import archives, conditions, items, keys, payloads, slot_items
 from chalicelib.adapters.dynamodb.conditions import Expression
 from chalicelib.adapters.dynamodb.table import Refused, Table, Update
+from chalicelib.core.case import Case, Listing
 from chalicelib.core.change import NOBODY_MOVED_IT
-from chalicelib.core.doctor import Case, Listing
 from chalicelib.core.errors import PayloadMissing
 from chalicelib.core.events import Event
 from chalicelib.core.run import Run
