@@ -48,27 +48,7 @@ def merge_template(stage: str) -> dict[str, Any]:
                 "LoggingConfig": {"LogFormat": "JSON", "ApplicationLogLevel": {"Ref": "LogLevel"}},
             }
         },
-        "Resources": {
-            "RunsTable": _kept({"Type": "AWS::DynamoDB::Table", "Properties": table.properties()}),
-            "PayloadBucket": _kept({"Type": "AWS::S3::Bucket", "Properties": _bucket()}),
-            "AgentLoop": _loop(),
-            "AgentLoopRole": _loop_role(),
-            "RestAPI": {
-                "Properties": {
-                    "Name": {"Fn::Sub": "pawl-${Stage}"},
-                    "GatewayResponses": gateway.responses(),
-                    "DefinitionBody": gateway.BODIES_AS_BYTES,
-                }
-            },
-            # Chalice names this one after a function `ApiHandler`, which there is not.
-            "ApiHandlerLogGroup": {"Properties": {"LogGroupName": {"Fn::Sub": "/aws/lambda/${APIHandler}"}}},
-            **announcements.resources(),
-            **_functions(),
-            **edge.resources(LOOP_ARN),
-            **socket_api.resources(),
-            **tool_rights.resources(),
-            **sandbox.resources(_environment()),
-        },
+        "Resources": _resources(),
         "Outputs": {
             "Table": {"Value": {"Ref": "RunsTable"}},
             "Payloads": {"Value": {"Ref": "PayloadBucket"}},
@@ -77,6 +57,30 @@ def merge_template(stage: str) -> dict[str, Any]:
             **edge.outputs(),
             **socket_api.outputs(),
         },
+    }
+
+
+def _resources() -> dict[str, Any]:
+    return {
+        "RunsTable": _kept({"Type": "AWS::DynamoDB::Table", "Properties": table.properties()}),
+        "PayloadBucket": _kept({"Type": "AWS::S3::Bucket", "Properties": _bucket()}),
+        "AgentLoop": _loop(),
+        "AgentLoopRole": _loop_role(),
+        "RestAPI": {
+            "Properties": {
+                "Name": {"Fn::Sub": "pawl-${Stage}"},
+                "GatewayResponses": gateway.responses(),
+                "DefinitionBody": gateway.BODIES_AS_BYTES,
+            }
+        },
+        # Chalice names this one after a function `ApiHandler`, which there is not.
+        "ApiHandlerLogGroup": {"Properties": {"LogGroupName": {"Fn::Sub": "/aws/lambda/${APIHandler}"}}},
+        **announcements.resources(),
+        **_functions(),
+        **edge.resources(LOOP_ARN),
+        **socket_api.resources(),
+        **tool_rights.resources(),
+        **sandbox.resources(_environment()),
     }
 
 
