@@ -9,7 +9,6 @@ from __future__ import annotations
 import logging
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from functools import partial
 
 from chalicelib.core import retention, snapshot
 from chalicelib.core.errors import PayloadMissing
@@ -17,16 +16,12 @@ from chalicelib.core.run import Run
 from chalicelib.ports.archive_store import ArchiveStore
 from chalicelib.ports.clock import Clock
 from chalicelib.ports.run_store import RunStore
+from chalicelib.usecases.clear import LOOK_AGAIN, clear_all, delete_log
 from chalicelib.usecases.tour import Tour
 
 RUNS_PER_TICK = 100
 EVENTS_PER_TICK = 2_500
 """At 10 ms each, deleting them takes half of the tick's minute. What is left over is still old at the next tick."""
-
-PAGE = 25
-
-LOOK_AGAIN = timedelta(hours=1)
-"""After so long a run is tried again that could not be archived, or erased. Until then it is in nobody's way."""
 
 log = logging.getLogger(__name__)
 
@@ -52,21 +47,12 @@ def archive_old(
     """Archive the runs that ended longer than `keep_for` ago, the oldest first, until the time is up. Raises what went
     wrong, after each of them had its turn."""
     archiver = _Archiver(runs, archives, clock, Tour("archive", clock=clock, until=until))
-    archived = deleted = 0
-    for run in archiver.tour.past(archives.old(clock.now() - keep_for, most_runs)):
-        if deleted >= most_events:
-            break
-        if not retention.is_old(run, keep_for, clock.now()):
-            continue
-        done = archiver.tour.alone(partial(archiver.archive, run, most_events - deleted), run_id=run.run_id)
-        if done is None:
-            later = clock.now() - keep_for + LOOK_AGAIN
-            archiver.tour.alone(partial(archives.put_off, run, later), run_id=run.run_id)
-            continue
-        deleted += done[0]
-        archived += done[1]
-    archiver.tour.end()
-    return Archived(archived, deleted)
+    ended_until = clock.now() - keep_for
+    due = (run for run in archives.old(ended_until, most_runs) if retention.is_old(run, keep_for, clock.now()))
+    later = ended_until + LOOK_AGAIN
+    return Archived(
+        *clear_all(due, archiver.archive, most=most_events, later=later, archives=archives, tour=archiver.tour)
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,15 +90,3 @@ def _stands(run: Run, runs: RunStore, archives: ArchiveStore) -> bool:
         return retention.may_delete(run, runs.archive(run.run_id))
     except PayloadMissing:
         return False
-
-
-def delete_log(run: Run, most: int, archives: ArchiveStore, tour: Tour) -> tuple[int, bool]:
-    """Delete at most so many events, as long as the tour has time; how many that were, and whether none is left."""
-    deleted = 0
-    while deleted < most and not tour.over:
-        page = min(PAGE, most - deleted)
-        gone = archives.delete_events(run.run_id, page)
-        deleted += gone
-        if gone < page:
-            return deleted, True
-    return deleted, False

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
-from functools import partial
 
 from chalicelib.core import retention
 from chalicelib.core.run import Run
@@ -15,7 +14,7 @@ from chalicelib.ports.archive_store import ArchiveStore
 from chalicelib.ports.clock import Clock
 from chalicelib.ports.file_store import FileStore
 from chalicelib.ports.watch_store import WatchStore
-from chalicelib.usecases.archive import LOOK_AGAIN, delete_log
+from chalicelib.usecases.clear import LOOK_AGAIN, clear_all, delete_log
 from chalicelib.usecases.tour import Tour
 
 RUNS_PER_TICK = 50
@@ -44,20 +43,9 @@ def erase_deleted(
     """Erase the runs that were deleted long enough ago, the earliest first, until the time is up. Raises what went
     wrong, after each of them had its turn."""
     eraser = _Eraser(archives, files, watches, Tour("erase", clock=clock, until=until))
-    erased = deleted = 0
-    for run in eraser.tour.past(archives.deleted(clock.now(), most_runs)):
-        if deleted >= most_events:
-            break
-        if not retention.may_erase(run, clock.now()):
-            continue
-        done = eraser.tour.alone(partial(eraser.erase, run, most_events - deleted), run_id=run.run_id)
-        if done is None:
-            eraser.tour.alone(partial(archives.put_off, run, clock.now() + LOOK_AGAIN), run_id=run.run_id)
-            continue
-        deleted += done[0]
-        erased += done[1]
-    eraser.tour.end()
-    return Erased(erased, deleted)
+    due = (run for run in archives.deleted(clock.now(), most_runs) if retention.may_erase(run, clock.now()))
+    later = clock.now() + LOOK_AGAIN
+    return Erased(*clear_all(due, eraser.erase, most=most_events, later=later, archives=archives, tour=eraser.tour))
 
 
 @dataclass(frozen=True, slots=True)

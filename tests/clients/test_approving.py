@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner, Result
 
 from pawl_client import NotAsked, PawlClient
 from pawl_client.answering import find
-from pawl_client.cli import app
 from pawl_client.watching import ExitCode
+from tests.clients.conftest import Pawl
 from tests.clients.door import Answer, Cut
 from tests.clients.fake_pawl import (
     APPROVAL,
@@ -22,7 +20,6 @@ from tests.clients.fake_pawl import (
     DOUBTED,
     OPENING,
     RUN_ID,
-    SECRET,
     FakePawl,
     log_of,
     problem,
@@ -31,7 +28,6 @@ from tests.clients.fake_pawl import (
 )
 from tests.clients.terminal import environment, on_terminal, piped
 
-Pawl = Callable[..., Result]
 QUESTION = """? may send be called?
   to: anna
   subject: Notes
@@ -47,12 +43,6 @@ def pawl() -> Any:
     """A server whose one run asks something."""
     with FakePawl(log_of(*ASKING)) as pawl:
         yield pawl
-
-
-@pytest.fixture
-def call(pawl: FakePawl) -> Pawl:
-    env = {"PAWL_URL": pawl.url, "PAWL_KEY": SECRET}
-    return lambda *args: CliRunner(env=env).invoke(app, args, catch_exceptions=False)
 
 
 def sent(pawl: FakePawl) -> list[dict[str, Any]]:

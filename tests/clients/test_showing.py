@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner, Result
 
-from pawl_client.cli import app
+from tests.clients.conftest import Pawl
 from tests.clients.fake_pawl import (
     APPROVAL,
     ASKED,
@@ -17,13 +16,11 @@ from tests.clients.fake_pawl import (
     DOUBTED,
     OPENING,
     RUN_ID,
-    SECRET,
     FakePawl,
     log_of,
     resolved,
 )
 
-Pawl = Callable[..., Result]
 SECOND = {**DOUBTED, "approval_id": "ap_5", "name": "pay"}
 
 
@@ -31,12 +28,6 @@ SECOND = {**DOUBTED, "approval_id": "ap_5", "name": "pay"}
 def pawl() -> Iterator[FakePawl]:
     with FakePawl(log_of(*ASKING)) as pawl:
         yield pawl
-
-
-@pytest.fixture
-def call(pawl: FakePawl) -> Pawl:
-    env = {"PAWL_URL": pawl.url, "PAWL_KEY": SECRET}
-    return lambda *args: CliRunner(env=env).invoke(app, args, catch_exceptions=False)
 
 
 def test_show_tells_what_a_waiting_run_asks_and_how_to_answer(call: Pawl, pawl: FakePawl) -> None:

@@ -13,6 +13,7 @@ from chalicelib.core.run import Status
 from chalicelib.core.transcript import text
 from chalicelib.core.transitions import status_told
 from tests.crash.scene import Scene
+from tests.crash.screen import shown
 from tests.handlers.door import Answer
 
 AGENT = {f"key-{number}": agent for number, agent in enumerate(["sender", "waiter", "talker", "sender"])}
@@ -255,14 +256,3 @@ def well(answer: Answer, *expected: int) -> bool:
 def summed_up(snapshot: Mapping[str, Any]) -> str:
     """The text of all steps."""
     return "".join(step["text"] for step in snapshot["data"]["steps"])
-
-
-def shown(seen: list[dict[str, Any]]) -> str:
-    """What stands on a client's screen: deltas, less what a reset took back."""
-    parts: dict[int, str] = {}
-    for event in seen:
-        if event["type"] == EventType.TEXT_DELTA:
-            parts[event["seq"]] = event["data"]["text"]
-        elif event["type"] == EventType.STEP_RESET:
-            parts = {seq: part for seq, part in parts.items() if seq < event["data"]["from_seq"]}
-    return "".join(parts.values())

@@ -23,6 +23,7 @@ import pytest
 from pawl_client import PawlClient, PawlError, Unreachable
 from tests.crash.laptop import Laptop, strike
 from tests.crash.provider import TEXT, TURNS, providing
+from tests.crash.screen import shown
 from tests.patience import await_true
 
 THOROUGH = os.environ.get("CRASH_POINTS") == "all"
@@ -116,19 +117,9 @@ def check(seen: Seen) -> None:
     """What one client saw of one run, from its first event to its end."""
     assert [event["seq"] for event in seen] == [*range(len(seen))], f"seed {SEED}"
     assert seen[-1]["type"] == "run.done", seen[-1]
-    assert text_on_the_screen(seen) == TEXT * TURNS
+    assert shown(seen) == TEXT * TURNS
     replied = [event["data"]["step"] for event in seen if event["type"] == "model.replied"]
     assert replied == [*range(1, TURNS + 1)]
     finished = Counter(event["data"]["call_id"] for event in seen if event["type"] == "tool.finished")
     assert len(finished) == 2 * (TURNS - 1)
     assert set(finished.values()) == {1}
-
-
-def text_on_the_screen(seen: Seen) -> str:
-    shown: dict[int, str] = {}
-    for event in seen:
-        if event["type"] == "text.delta":
-            shown[event["seq"]] = event["data"]["text"]
-        elif event["type"] == "step.reset":
-            shown = {seq: text for seq, text in shown.items() if seq < event["data"]["from_seq"]}
-    return "".join(shown.values())

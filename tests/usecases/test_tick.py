@@ -17,8 +17,9 @@ from chalicelib.core.errors import Unavailable
 from chalicelib.core.retention import ERASED_AFTER
 from chalicelib.core.run import Status
 from chalicelib.ports.payload_store import PayloadStore
-from chalicelib.usecases import archive
-from chalicelib.usecases.archive import LOOK_AGAIN, Archived, archive_old
+from chalicelib.usecases import clear
+from chalicelib.usecases.archive import Archived, archive_old
+from chalicelib.usecases.clear import LOOK_AGAIN
 from chalicelib.usecases.erase import Erased, erase_deleted
 from chalicelib.usecases.examine import examine
 from chalicelib.usecases.sweep import Swept, sweep
@@ -254,7 +255,7 @@ class SlowArchives(DynamoArchiveStore):
 
 
 def test_an_archiver_stops_within_a_long_log_when_its_time_is_up(hall: Hall, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(archive, "PAGE", 5)
+    monkeypatch.setattr(clear, "PAGE", 5)
     shelf = hall.shelf
     shelf.put(the_run(LOG), LOG)
     slow = SlowArchives(shelf.client, shelf.table, payloads=shelf.payloads, clock=shelf.time, chance=CountedChance())
