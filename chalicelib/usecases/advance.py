@@ -6,13 +6,13 @@ import logging
 from datetime import datetime, timedelta
 
 from chalicelib.core import lease
-from chalicelib.core.errors import LeaseLost, NoSlot, Race
+from chalicelib.core.errors import LeaseLost, NoSlot, Race, RunMoved
 from chalicelib.core.events import OUTSIDE, Event, Stamp
 from chalicelib.core.run import Run, Slot, Status
 from chalicelib.usecases.admit import admit
 from chalicelib.usecases.confirm import confirm
 from chalicelib.usecases.hold import Hold
-from chalicelib.usecases.restart import restart
+from chalicelib.usecases.restart import begin_anew
 from chalicelib.usecases.route import A_MOMENT, END, Route, of_unheld
 from chalicelib.usecases.work import Needs, Slice, Worker
 
@@ -29,8 +29,7 @@ def advance(run_id: str, start: int, lap: int, slice: Slice, *, needs: Needs) ->
     if run is None or run.start != start or run.status.terminal or run.slot is Slot.WANTED:
         return END
     if lap >= LAPS_PER_EXECUTION:
-        restart(run, runs=needs.runs, workflow=needs.workflow, clock=needs.clock)
-        return END
+        return _hand_over(run, needs)
     now = needs.clock.now()
     if run.status is Status.CANCELLING and not lease.held(run, now):
         _confirm(run_id, needs)
@@ -38,6 +37,16 @@ def advance(run_id: str, start: int, lap: int, slice: Slice, *, needs: Needs) ->
     if not lease.may_take(run, now):
         return of_unheld(run, now)
     return _take_and_work(run, log, slice, killed_at, needs)
+
+
+def _hand_over(run: Run, needs: Needs) -> Route:
+    """Let another execution go on: this one's history is nearly full. Whoever moved the run meanwhile may be about to
+    leave it to this one, so that it looks again."""
+    try:
+        begin_anew(run, runs=needs.runs, workflow=needs.workflow, clock=needs.clock)
+    except RunMoved:
+        return A_MOMENT
+    return END
 
 
 def _take_and_work(run: Run, log: list[Event], slice: Slice, killed_at: datetime, needs: Needs) -> Route:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import pytest
 
@@ -10,13 +10,13 @@ from chalicelib.adapters.models.scripted import Dies, Refuses, Silent, Turn, Una
 from chalicelib.core.agent import Agent
 from chalicelib.core.errors import WorkflowUnavailable
 from chalicelib.core.events import EventType
-from chalicelib.core.run import Budget, Status
+from chalicelib.core.run import Budget, Run, Status
 from chalicelib.core.tools import Effect
 from chalicelib.core.transcript import text
 from chalicelib.usecases.advance import LAPS_PER_EXECUTION
 from chalicelib.usecases.route import CONTINUE, END, Next
 from tests.usecases.conftest import OpenWorkshop
-from tests.usecases.workshop import Tool, asks
+from tests.usecases.workshop import RUN_ID, Tool, asks
 
 
 def test_a_run_is_carried_from_its_start_to_its_last_word(workshop: OpenWorkshop) -> None:
@@ -101,6 +101,21 @@ def test_before_its_history_is_full_an_execution_hands_over_to_the_next(workshop
     assert [start for _, start in shop.workflow.started] == [2]
     assert shop.advance(start=2) == END
     assert shop.run.status is Status.DONE
+
+
+def test_a_hand_over_that_a_twin_got_ahead_of_is_tried_again(workshop: OpenWorkshop) -> None:
+    shop = workshop((asks("look"), Turn(text="x")), [Tool("look")])
+    raise_start = shop.runs.raise_start
+
+    def twin_first(run: Run, due_at: datetime) -> Run:
+        shop.runs.raise_start = raise_start  # type: ignore[method-assign]
+        assert shop.advance(steps=1) == CONTINUE
+        return raise_start(run, due_at)
+
+    shop.runs.raise_start = twin_first  # type: ignore[method-assign]
+    assert shop.advance(lap=LAPS_PER_EXECUTION).next is Next.WAIT
+    assert shop.advance(lap=LAPS_PER_EXECUTION + 1) == END
+    assert shop.workflow.started == [(RUN_ID, 2)]
 
 
 def test_a_start_that_is_refused_at_the_hand_over_is_left_to_the_sweeper(workshop: OpenWorkshop) -> None:
